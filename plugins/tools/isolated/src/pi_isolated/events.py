@@ -25,6 +25,10 @@ _NOT_ON_WIRE = {"user_bash": ("operations",)}
 """Fields of answers that are objects of this process."""
 
 
+_TURNS = ("turn_start", "turn_end")
+"""Hooks whose events have a number that JSON mode leaves out."""
+
+
 class EventWriter:
     """Writes the events for one process, and remembers which part of the conversation it has."""
 
@@ -50,6 +54,8 @@ class EventWriter:
             return {**to_wire(event), "message": to_wire(event.message)}
         if hook not in DELTA_HOOKS:
             written: dict[str, Any] = to_wire(event)
+            if hook in _TURNS:
+                written.update(turnIndex=event.turn_index, timestamp=getattr(event, "timestamp", 0))
             return written
         fields = {
             wire_name(each.name): to_wire(getattr(event, each.name))

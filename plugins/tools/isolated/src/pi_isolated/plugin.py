@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pi_core.host.grants import is_granted, not_granted
 from pi_hookspecs import PiError, PluginError, hookimpl
 from pi_isolated.drawing import Drawing
-from pi_isolated.log import ErrorLog
 from pi_isolated.ready import Ready, parse_ready, unmet_contract
 from pi_isolated.registering import Registrations
 from pi_isolated.running import ProgramProcess, is_starting
@@ -72,9 +71,9 @@ class Member:
         manifest: The plugin.
         pi: Its ``pi``.
         ready: What it implements.
-        log: Takes what its process writes to standard error.
         drawing: What it renders and completes.
         broken: Why it is not asked any more, while its process runs the others; empty if it is.
+        ctx: The context of the session; None before it begins.
     """
 
     def __init__(self, plugin: ProgramPlugin, pi: PiAPI) -> None:
@@ -84,24 +83,22 @@ class Member:
         self.name = pi.plugin
         self.ready = plugin.ready
         self.broken = ""
-        self.log = ErrorLog(plugin.manifest.agent_dir, pi.plugin)
         self.running: ProgramProcess | None = None
         self.drawing = Drawing(self)
+        self.ctx: PiContext | None = None
         self._registrations = Registrations(self)
         self._prestart: asyncio.Task[object] | None = None
 
     def begin(self) -> None:
         """Register everything that is known."""
-        if not self._plugin.is_known:
-            self.pi.on("session_start", self._start_session)
+        self.pi.on("session_start", self._start_session)
         self.pi.on("session_shutdown", self._shut_down)
         if self._plugin.is_known and self.drawing.is_used:
             self.pi.on("session_start", self.drawing.start)
         if self.manifest.entry is not None:
             self.pi.events.on(self._channel, lambda take: take(self))
             self.pi.on("agent_start", self._start_early)
-        skipped = {"session_shutdown"} if self._plugin.is_known else {"session_shutdown", "session_start"}
-        self._registrations.hooks.update(skipped)
+        self._registrations.hooks.update(("session_start", "session_shutdown"))
         self._registrations.take(self.ready)
 
     @property
@@ -146,6 +143,8 @@ class Member:
         try:
             return await self.process_of_session().ask(self, process, message, ctx, on_update)
         except ProgramFailure as error:
+            if process.was_stopped and message["type"] == "command":
+                return None  # the command has ended the session, or reloaded the plugins
             raise PluginError(self.name, f"its process does not answer: {error}") from error
 
     async def process(self, ctx: PiContext) -> Process:
@@ -206,8 +205,10 @@ class Member:
 
     async def _start_session(self, event: Any, ctx: PiContext) -> None:
         """Start a program that is not known, so that it is asked from the session's first event on."""
-        self.drawing.start(event, ctx)
-        await self.process(ctx)
+        self.ctx = ctx
+        if not self._plugin.is_known:
+            self.drawing.start(event, ctx)
+            await self.process(ctx)
         await self.ask_hook("session_start", event, ctx)
 
     def _start_early(self, _event: Any, ctx: PiContext) -> None:
@@ -222,6 +223,6 @@ class Member:
             if running.process is not None and running.process.failure is None and not self.broken:
                 await self.ask_hook("session_shutdown", event, ctx)
         finally:
-            await running.leave(self)
-            self.log.close()
-            self.broken = ""
+            if self.manifest.entry is None or event.reason in ("quit", "reload"):
+                await running.leave(self)
+                self.broken = ""

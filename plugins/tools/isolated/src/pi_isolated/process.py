@@ -76,6 +76,8 @@ class Process:
 
     Attributes:
         failure: Why it is not asked any more; None while it runs.
+        was_stopped: Whether pi ended it.
+        culprit: The plugin, as named in its request, that ran when a process that is shared ended; None if none did.
         events: Writes the events for it.
     """
 
@@ -96,10 +98,13 @@ class Process:
         self._loop = asyncio.get_running_loop()
         self._numbers = count(1)
         self._requests: dict[int, Request] = {}
+        self._owners: dict[int, Any] = {}
+        self.culprit: Any = None
         self._cancelled: dict[int, asyncio.TimerHandle] = {}
         self._calls: set[asyncio.Task[None]] = set()
         self._last_words = ""
         self.failure: ProgramFailure | None = None
+        self.was_stopped = False
         self.events = EventWriter()
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._read_stderr())]
@@ -129,6 +134,7 @@ class Process:
         number = next(self._numbers)
         line = _line({**message, "id": number})
         request = self._requests[number] = Request(str(message.get("ctx")), self._loop.create_future(), on_update)
+        self._owners[number] = message.get("plugin")
         try:
             await self._write(line)
             return await request.answer
@@ -137,8 +143,14 @@ class Process:
             for call in request.calls:
                 call.cancel()
             raise
+        except ProgramFailure:
+            if self.was_stopped and self._keeps_calls and request.calls:
+                await asyncio.wait(request.calls)
+            raise
         finally:
             self._requests.pop(number, None)
+            if number not in self._cancelled:
+                self._owners.pop(number, None)
             if not self._keeps_calls:
                 for call in request.calls:
                     call.cancel()
@@ -162,6 +174,9 @@ class Process:
         if self.failure is None:
             last = f"; it wrote last: {self._last_words!r}" if self._last_words else ""
             self.failure = ProgramFailure(f"{why}{last}")
+            # What blocks a process is what did not answer first; what ends it is what it was asked last.
+            running = next(iter(self._cancelled), next(reversed(self._requests), 0))
+            self.culprit = self._owners.get(running)
         self._child.kill()
         for future in (self._first, *(each.answer for each in self._requests.values())):
             if not future.done():
@@ -170,8 +185,9 @@ class Process:
         for timer in self._cancelled.values():
             timer.cancel()
         self._cancelled.clear()
-        for call in self._calls:
-            call.cancel()
+        if not (self.was_stopped and self._keeps_calls):  # what has ended the session must not end halfway
+            for call in self._calls:
+                call.cancel()
 
     def abandon(self, why: str) -> None:
         """End the program as ``fail`` does, and let go of its pipes."""
@@ -182,6 +198,7 @@ class Process:
 
     async def stop(self) -> None:
         """End the program: send it a request to stop, close its standard input, and kill what is left after a while."""
+        self.was_stopped = True
         self.send({"type": "shutdown"})
         try:
             if self.failure is None:
@@ -288,6 +305,7 @@ class Process:
         timer = self._cancelled.pop(number, None) if isinstance(number, int) else None
         if timer is not None:
             timer.cancel()
+            self._owners.pop(int(number or 0), None)
             return
         request = self._requests.get(number) if isinstance(number, int) else None
         if request is None or request.answer.done():

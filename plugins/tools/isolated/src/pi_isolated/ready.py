@@ -37,6 +37,7 @@ KINDS = {
     "flags": ("flag", "name"),
     "providers": ("provider", "id"),
     "renderers": ("renderer", "type"),
+    "channels": ("channel", "name"),
 }
 """What a process can register, by its key in ``registers``: the word for one, and the key that identifies it."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import PluginError, Tool, ToolResult
+from pi_hookspecs import Completion, PiError, PluginError, Tool, ToolResult
+from pi_isolated.streaming import ProgramLogin, ProgramStream, context_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,6 +59,8 @@ class Registrations:
             "shortcuts": self._add_shortcut,
             "flags": self._add_flag,
             "renderers": self._add_renderer,
+            "providers": self._add_provider,
+            "channels": self._add_channel,
         }
         wanted = {(kind, name): each for kind in add for name, each in ready.of(kind).items()}
         for key in [*self._things]:
@@ -114,7 +117,17 @@ class Registrations:
         async def run(args: str, ctx: PiContext) -> None:
             await self._ask({"type": "command", "command": name, "args": args}, ctx)
 
-        return self._member.pi.register_command(name, run, description=described.get("description", ""))
+        async def complete(prefix: str) -> list[Completion]:
+            ctx = context_of(self._member)
+            found = await self._ask({"type": "complete", "command": name, "prefix": prefix}, ctx)
+            return [_completion(each) for each in found or ()]
+
+        return self._member.pi.register_command(
+            name,
+            run,
+            description=described.get("description", ""),
+            complete=complete if described.get("completes") else None,
+        )
 
     def _add_shortcut(self, key: str, described: Mapping[str, Any]) -> Callable[[], None]:
         async def run(ctx: PiContext) -> None:
@@ -135,6 +148,33 @@ class Registrations:
         renderer = self._member.drawing.renderings.of_custom(kind, custom_type)
         return self._member.pi.register_message_renderer(custom_type, renderer)
 
+    def _add_provider(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        stream = ProgramStream(self._member, name) if described.get("streams") else None
+        login = ProgramLogin(self._member, name) if described.get("login") else None
+        return self._member.pi.register_provider(name, described.get("config", {}), stream=stream, login=login)
+
+    def _add_channel(self, name: str, _described: Mapping[str, Any]) -> Callable[[], None]:
+        member = self._member
+        return member.pi.events.on(name, lambda data: member.process_of_session().forward(member, name, data))
+
     async def _ask(self, message: Mapping[str, Any], ctx: PiContext) -> Any:
         process = await self._member.process(ctx)
         return await self._member.ask(process, message, ctx)
+
+
+def _completion(found: Any) -> Completion:
+    """Return a completion: a text, or an object with ``value`` and perhaps ``label`` and ``description``.
+
+    Raises:
+        PiError: It is neither.
+    """
+    if isinstance(found, str):
+        return Completion(found)
+    if not isinstance(found, dict) or not isinstance(found.get("value"), str):
+        raise PiError(f"a completion is a text or has a 'value', not {found!r:.80}")
+    label = found.get("label")
+    return Completion(
+        found["value"],
+        description=str(found.get("description") or ""),
+        label=label if isinstance(label, str) else None,
+    )

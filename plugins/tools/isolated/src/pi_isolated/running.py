@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting
 from pi_hookspecs import PiError, PluginError
+from pi_isolated.log import ErrorLog
 from pi_isolated.state import StateWriter
 from pi_isolated.surfaces import Surfaces
 
@@ -60,9 +61,12 @@ class ProgramProcess:
         self._contexts: dict[str, tuple[Member, Any]] = {}
         self._numbers = count(1)
         self._state = StateWriter()
-        self._asked: list[Member] = []
         self._left: list[Member] = []
         self.surfaces = Surfaces(self._send, self._context, self._variables, self._complain)
+        self._emitting: list[str] = []
+        name = manifest.name if manifest.entry is None else "extensions"
+        self._log = ErrorLog(manifest.agent_dir, name)
+        self._reports: set[asyncio.Task[None]] = set()
 
     @property
     def is_shared(self) -> bool:
@@ -93,12 +97,7 @@ class ProgramProcess:
             process.send({"type": "state", "state": piece})
         if state:
             request["state"] = state[-1]
-        self._asked.append(member)
-        try:
-            return await process.ask(request, on_update)
-        finally:
-            if process.failure is None:
-                self._asked.remove(member)
+        return await process.ask(request, on_update)
 
     async def _changes(self, ctx: PiContext) -> list[dict[str, Any]]:
         wanted = [each.ready.state for each in self.members if each.ready.state is not None]
@@ -145,8 +144,19 @@ class ProgramProcess:
 
     def _take_event(self, message: Mapping[str, Any]) -> None:
         member = self._member(message)
-        if member is not None and isinstance(message.get("channel"), str):
-            member.pi.events.emit(message["channel"], message.get("data"))
+        channel = message.get("channel")
+        if member is not None and isinstance(channel, str):
+            self._emitting.append(channel)
+            try:
+                member.pi.events.emit(channel, message.get("data"))
+            finally:
+                self._emitting.pop()
+
+    def forward(self, member: Member, channel: str, data: Any) -> None:
+        """Send what another plugin emits on a channel to the program, once, and not what comes from itself."""
+        listening = next((each for each in self.members if channel in each.ready.of("channels")), None)
+        if listening is member and self.process is not None and channel not in self._emitting:
+            self.process.send({"type": "event", "channel": channel, "data": data})
 
     def _take_surface(self, message: Mapping[str, Any]) -> None:
         if message.get("op") in ("invalidate", "completions", "terminal"):
@@ -187,11 +197,16 @@ class ProgramProcess:
 
     def _blame(self, member: Member, text: str) -> None:
         """Report a failure of a plugin that no request has answered with."""
-        member.log.write(text, lambda plain: plain)
-        ctx = self.latest_context(member)
-        if ctx is not None:
-            with acting(member.name), suppress(PiError):
-                ctx.ui.notify(f"Plugin {member.name!r}: {text}"[:2000], "error")
+        from pi_hookspecs import ExtensionErrorEvent
+
+        event = ExtensionErrorEvent(extension_path=member.name, event="running", error=text[:2000])
+        task = asyncio.get_running_loop().create_task(self._emit(member, event))
+        self._reports.add(task)
+        task.add_done_callback(self._reports.discard)
+
+    async def _emit(self, member: Member, event: Any) -> None:
+        with suppress(PiError):  # the session has ended meanwhile
+            await member.pi.emit(event)
 
     # Starting and ending
 
@@ -224,11 +239,11 @@ class ProgramProcess:
             await self.running(member, ctx)
 
     def _leave_out_culprit(self) -> None:
-        """Leave out the plugin that was asked last when the process ended, if others can go on without it."""
-        asked, self._asked = self._asked, []
-        if asked and sum(not each.broken for each in self.members) > 1:
-            asked[-1].broken = (
-                f"it is left out until /reload, because the process of all extensions ended while it ran:"
+        """Leave out the plugin that ran when the process ended, if others can go on without it."""
+        culprit = next((each for each in self.members if self.process and each.name == self.process.culprit), None)
+        if self.is_shared and culprit is not None and sum(not each.broken for each in self.members) > 1:
+            culprit.broken = (
+                "it is left out until /reload, because the process of all extensions ended while it ran:"
                 f" {self._last_failure}"
             )
             self._starts -= 1
@@ -254,7 +269,7 @@ class ProgramProcess:
             process = Process(
                 child,
                 self._serve,
-                lambda line: member.log.write(line, ctx.secrets.clean),
+                lambda line: self._log.write(line, ctx.secrets.clean),
                 {
                     "registers": self._take_registers,
                     "blame": self._take_blame,
@@ -305,20 +320,17 @@ class ProgramProcess:
             try:
                 member.adopt({**_reported(mine), "contract": message.get("contract")}, ctx)
             except PiError as error:
-                if not member.broken:
-                    member.broken = str(error)
-                    with acting(member.name):
-                        ctx.ui.notify(f"Plugin {member.name!r}: {error}", "error")
+                member.broken = member.broken or str(error)  # reported by the first of its hooks that is called
 
     async def leave(self, member: Member) -> None:
         """End the process when the last of its plugins has seen the end of the session."""
         self._left.append(member)
         if all(each in self._left for each in self.members):
             await self._discard()
+            self._log.close()
             self._left.clear()
             self._starts = 0
             self._contexts.clear()
-            self._asked.clear()
             for each in self.members:
                 each.running = None
 

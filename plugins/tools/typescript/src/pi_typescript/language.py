@@ -18,7 +18,7 @@ _HOST = Path(__file__).parent / "host" / "main.js"
 _MOST_MEMORY = 1024
 """Megabytes that all extensions together may allocate: one that needs more ends the process, not the computer."""
 
-_PIPES = 'exec "$@" 3>&1 4<&0 1>&2 0</dev/null'
+_PIPES = 'export NODE_COMPILE_CACHE="$0"; exec "$@" 3>&1 4<&0 1>&2 0</dev/null'
 """Moves pi's pipes to descriptors 3 and 4, so that what extensions print is not taken for messages."""
 
 
@@ -36,7 +36,8 @@ class TypeScript:
         node = find_node(settings)
         packages = settings.agent_dir / "typescript"
         options = (f"--max-old-space-size={_MOST_MEMORY}", "--no-warnings")
-        command = ("/bin/sh", "-c", _PIPES, "sh", node, *options, str(_HOST))
+        cache = str(settings.agent_dir / "cache" / "node")
+        command = ("/bin/sh", "-c", _PIPES, cache, node, *options, str(_HOST))
         return PluginManifest(
             name=name,
             command=command,

@@ -1,6 +1,7 @@
 // `ctx`, the object that handlers, tools and commands of an extension get.
 
 import { report } from "./api.js";
+import { successor } from "./extension.js";
 import { sessionManager } from "./entries.js";
 import { modelRegistry } from "./models.js";
 import { value } from "./mirror.js";
@@ -15,9 +16,23 @@ import { call } from "./wire.js";
  * @param {AbortSignal | undefined} signal aborted with the request that it is for
  */
 export function createContext(extension, name, signal) {
-  const act = (method, params) => call(name, method, params);
+  const act = async (method, params) => {
+    if (extension.isStale) throw new Error(STALE);
+    return call(name, method, params);
+  };
   const quietly = (method, params) => {
     act(method, params).catch((error) => report(extension, error));
+  };
+  /** Calls what is to run in the session that has replaced the one of this context. */
+  const follow = async (result, withSession) => {
+    const { cancelled } = changed(result);
+    if (!cancelled && withSession) {
+      const next = successor(extension);
+      const given = createContext(next, name, undefined);
+      const { sendMessage, sendUserMessage } = next.api;
+      await withSession(Object.assign(given, { sendMessage, sendUserMessage }));
+    }
+    return { cancelled };
   };
   return {
     get cwd() {
@@ -59,14 +74,15 @@ export function createContext(extension, name, signal) {
       );
     },
     waitForIdle: () => act("wait_for_idle"),
-    async newSession({ parentSession } = {}) {
-      return changed(await act("new_session", parentSession ? { parentSession } : {}));
+    async newSession({ parentSession, setup, withSession } = {}) {
+      if (setup) throw new Error("newSession cannot take setup here; use withSession, or pi.appendEntry in session_start");
+      return follow(await act("new_session", parentSession ? { parentSession } : {}), withSession);
     },
-    async fork(entryId, { position } = {}) {
-      return changed(await act("fork", { entryId, ...(position ? { position } : {}) }));
+    async fork(entryId, { position, withSession } = {}) {
+      return follow(await act("fork", { entryId, ...(position ? { position } : {}) }), withSession);
     },
-    async switchSession(sessionPath) {
-      return changed(await act("switch_session", { sessionPath }));
+    async switchSession(sessionPath, { withSession } = {}) {
+      return follow(await act("switch_session", { sessionPath }), withSession);
     },
     async navigateTree(targetId, options = {}) {
       return changed(await act("navigate_tree", { targetId, ...options }));
@@ -75,6 +91,8 @@ export function createContext(extension, name, signal) {
     executeTool: (toolName, params) => act("execute_tool", { name: toolName, params }),
   };
 }
+
+const STALE = "This ctx is from before the session was replaced; use the one that withSession and handlers get.";
 
 function changed(result) {
   return { cancelled: result?.cancelled ?? false };

@@ -1,8 +1,9 @@
 // One extension: what it has registered, and how that is described to pi.
 
 import { dirname } from "node:path";
+import { bus } from "./bus.js";
 import { hooksOf } from "./events.js";
-import { mentions } from "./loader.js";
+import { filesBelow, mentions } from "./loader.js";
 import { send } from "./wire.js";
 
 /** Parts of the state that are only sent to those that read them, with the names by which extensions do. */
@@ -11,8 +12,16 @@ const READS = {
   tools: ["getAllTools", "createAgentSession"],
   commands: ["getCommands"],
   models: ["modelRegistry", "ModelRegistry"],
+  usage: ["getContextUsage"],
   systemPrompt: ["getSystemPrompt", "context_with_system", "before_agent_start"],
 };
+
+const latest = new Map();
+
+/** Returns the extension that has taken the place of one after its session was replaced. */
+export function successor(extension) {
+  return latest.get(extension.name) ?? extension;
+}
 
 export class Extension {
   constructor(name, file) {
@@ -30,7 +39,13 @@ export class Extension {
     this.markdown = undefined;
     this.isLoaded = false;
     this.isChanged = false;
-    this.controllers = new Map();
+    this.isStale = false;
+  }
+
+  /** Marks this extension as the one that runs under its name. */
+  takeOver() {
+    this.isLoaded = true;
+    latest.set(this.name, this);
   }
 
   /** Returns what pi has to know: hooks, registrations, and parts of the state. */
@@ -51,7 +66,9 @@ export class Extension {
           ...[...this.messageRenderers.keys()].map((type) => ({ type, kind: "message" })),
           ...[...this.entryRenderers.keys()].map((type) => ({ type, kind: "entry" })),
         ],
+        channels: bus.channels(this).map((name) => ({ name })),
       },
+      files: filesBelow(this.folder),
       state: Object.keys(READS).filter((part) => READS[part].some((word) => mentions(this.folder, word))),
     };
   }

@@ -1,7 +1,8 @@
 // Loads files of extensions: TypeScript without a compiler's output, CommonJS oddities, and the packages of pi that they
 // import. Node strips types itself from 22.15 on; older ones, and syntax that is more than types, go through jiti.
 
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import * as nodeModule from "node:module";
 import { dirname, extname, join } from "node:path";
@@ -11,6 +12,8 @@ import { names, resolveShim } from "./shim/index.js";
 
 const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".json"];
 const TYPED = /\.([mc]?ts|tsx)$/;
+/** How often each extension was loaded: a module is run once for each address. */
+const rounds = new Map();
 const loadedSources = new Map();
 /** What is loaded, without types: the imports that it really has. */
 const plainSources = new Map();
@@ -33,15 +36,18 @@ export function isNative() {
 /** Returns the function that an extension's file exports. */
 export async function loadFactory(file) {
   let exported;
+  const round = rounds.get(file) ?? 0;
+  rounds.set(file, round + 1);
+  const url = `${pathToFileURL(file).href}${round ? `?round=${round}` : ""}`;
   if (isNative()) {
     try {
-      exported = await import(pathToFileURL(file).href);
+      exported = await import(url);
     } catch (error) {
       if (!needsJiti(error)) throw error;
-      exported = await loadWithJiti(file, error);
+      exported = await loadWithJiti(file, url, error);
     }
   } else {
-    exported = await loadWithJiti(file);
+    exported = await loadWithJiti(file, url);
   }
   let factory = exported;
   for (let depth = 0; depth < 3 && factory && typeof factory !== "function"; depth++) factory = factory.default;
@@ -54,9 +60,14 @@ export async function loadFactory(file) {
 /** Whether one of the sources below a folder that were loaded contains a word. */
 export function mentions(folder, word) {
   for (const [file, source] of loadedSources) {
-    if (file.startsWith(folder) && source.includes(word)) return true;
+    if (file.startsWith(`${folder}/`) && source.includes(word)) return true;
   }
   return false;
+}
+
+/** Returns the files below a folder that were loaded. */
+export function filesBelow(folder) {
+  return [...loadedSources.keys()].filter((file) => file.startsWith(`${folder}/`)).sort();
 }
 
 /** Remembers a source for `mentions`. */
@@ -69,10 +80,8 @@ function needsJiti(error) {
   return error?.code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX" || error?.code === "ERR_INVALID_TYPESCRIPT_SYNTAX";
 }
 
-async function loadWithJiti(file, cause) {
-  if (file.endsWith(".mjs") || (file.endsWith(".js") && !isNative() && !importsOurs(file))) {
-    return import(pathToFileURL(file).href);
-  }
+async function loadWithJiti(file, url, cause) {
+  if (file.endsWith(".mjs") || (file.endsWith(".js") && !isNative() && !importsOurs(file))) return import(url);
   keepSource(file);
   jiti ??= makeJiti(cause);
   return (await jiti).import(file);
@@ -114,13 +123,20 @@ function resolveHook(specifier, context, next) {
     if (found !== undefined) return next(found.startsWith("data:") ? found : pathToFileURL(found).href, context);
   }
   try {
-    return next(specifier, context);
+    return sameRound(next(specifier, context), context.parentURL);
   } catch (error) {
     if (isBuiltin(specifier) || parent === undefined || !/^(\.|\/|file:)/.test(specifier)) throw error;
     const found = guess(specifier.startsWith("file:") ? fileURLToPath(specifier) : join(dirname(parent), specifier));
     if (found === undefined) throw error;
-    return next(pathToFileURL(found).href, context);
+    return sameRound(next(pathToFileURL(found).href, context), context.parentURL);
   }
+}
+
+/** Loads the other files of an extension as often as the extension itself. */
+function sameRound(resolved, parentURL) {
+  const round = /\?round=\d+$/.exec(parentURL ?? "")?.[0];
+  if (!round || !resolved.url.startsWith("file:") || resolved.url.includes("/node_modules/")) return resolved;
+  return { ...resolved, url: resolved.url.replace(/\?.*|$/, round) };
 }
 
 /** Returns the file that is meant by a path without its ending, with that of the compiled file, or of a folder. */
@@ -131,8 +147,9 @@ function guess(path) {
 }
 
 function loadHook(url, context, next) {
-  if (!url.startsWith("file:") || url.includes("/node_modules/")) return next(url, context);
+  if (!url.startsWith("file:")) return next(url, context);
   const file = fileURLToPath(url);
+  if (url.includes("/node_modules/") && !TYPED.test(file)) return next(url, context);
   if (file.endsWith(".json") && context.importAttributes?.type === undefined && context.format !== "commonjs") {
     return { format: "module", source: `export default ${readFileSync(file, "utf8")}`, shortCircuit: true };
   }
@@ -151,7 +168,31 @@ function isModule(file, source) {
   return /\.m[tj]s$/.test(file) || /^\s*(import|export)\b/m.test(source) || !/\bmodule\.exports\b|\bexports\.\w/.test(source);
 }
 
+/** Returns a source without its types; kept on disk, because Node's own way takes 40 ms and 20 MB to begin with. */
 function strip(source, url) {
+  const hash = createHash("sha256").update(`${process.version}\n${source}`).digest("hex").slice(0, 32);
+  const folder = join(cacheFolder, "typescript");
+  const file = join(folder, `${hash}.js`);
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    const stripped = strippedByNode(source, url);
+    keep(folder, file, stripped);
+    return stripped;
+  }
+}
+
+function keep(folder, file, text) {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(`${file}.${process.pid}`, text, { mode: 0o600 });
+    renameSync(`${file}.${process.pid}`, file);
+  } catch {
+    // The next start strips it again.
+  }
+}
+
+function strippedByNode(source, url) {
   try {
     return nodeModule.stripTypeScriptTypes(source, { mode: "strip", sourceUrl: url });
   } catch (error) {

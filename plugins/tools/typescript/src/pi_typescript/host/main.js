@@ -10,17 +10,24 @@ import { dispatch } from "./events.js";
 import { Extension } from "./extension.js";
 import { begin, keepSource, loadFactory } from "./loader.js";
 import { apply } from "./mirror.js";
+import { login, stream } from "./providers.js";
 import { surfaces } from "./surfaces/index.js";
 import { listen, send } from "./wire.js";
 
 const CONTRACT = "1.1";
 const extensions = new Map();
 const controllers = new Map();
+/** Names of extensions that have seen the end of a session: with the next one they begin anew. */
+const ended = new Set();
 const leave = process.exit.bind(process);
 
 /** How each kind of request is carried out: returns the answer. */
 const REQUESTS = {
-  hook: (extension, message, ctx) => dispatch(extension, message.hook, message.event, ctx, (error) => failed(error, extension)),
+  async hook(extension, { hook, event }, ctx) {
+    const result = await dispatch(extension, hook, event, ctx, (error) => failed(error, extension));
+    if (hook === "session_shutdown" && extensions.get(extension.name) === extension) ended.add(extension.name);
+    return result;
+  },
   tool: runTool,
   async command(extension, message, ctx) {
     await found(extension.commands, message.command, "command").handler(message.args, ctx);
@@ -36,6 +43,12 @@ const REQUESTS = {
     return (await getArgumentCompletions?.(message.prefix)) ?? [];
   },
   render: (extension, message) => surfaces.render(extension, message),
+  stream: (extension, message, ctx) =>
+    stream(found(extension.providers, message.provider, "provider"), message, ctx.signal, (update) =>
+      send({ type: "update", id: message.id, update }),
+    ),
+  login: (extension, message, ctx) =>
+    login(found(extension.providers, message.provider, "provider"), message, message.ctx, ctx.signal),
 };
 
 async function runTool(extension, message, ctx) {
@@ -63,7 +76,32 @@ function found(map, name, kind) {
   return thing;
 }
 
+/** Loads an extension for a new session of the same process, as the original does: nothing of the last one is left. */
+async function renew(old) {
+  ended.delete(old.name);
+  const extension = new Extension(old.name, old.file);
+  try {
+    await load(extension);
+  } catch (error) {
+    failed(error, old);
+    return;
+  }
+  old.isStale = true;
+  bus.remove(old);
+  surfaces.dispose(old);
+  extensions.set(extension.name, extension);
+  extension.changed();
+}
+
+async function load(extension) {
+  keepSource(extension.file);
+  extension.api = createApi(extension);
+  await runFor(extension, undefined, async () => (await loadFactory(extension.file))(extension.api));
+  extension.takeOver();
+}
+
 async function answer(message) {
+  if (message.hook === "session_start" && ended.has(message.plugin)) await renew(extensions.get(message.plugin));
   const extension = extensions.get(message.plugin);
   const controller = new AbortController();
   controllers.set(message.id, controller);
@@ -95,9 +133,7 @@ async function start({ plugins, packages, agentDir, state }) {
   for (const { name, file } of plugins) {
     const extension = new Extension(name, file);
     try {
-      keepSource(file);
-      await runFor(extension, undefined, async () => (await loadFactory(file))(createApi(extension)));
-      extension.isLoaded = true;
+      await load(extension);
       extensions.set(name, extension);
       ready[name] = extension.describe();
     } catch (error) {
@@ -132,5 +168,6 @@ function culprit(error) {
   return [...extensions.values()].find(({ file }) => stack.includes(file)) ?? current()?.extension;
 }
 
+delete process.env.NODE_COMPILE_CACHE; // it is for this process, not for what extensions start
 keepRunning();
 listen(take, () => leave(0));

@@ -5,6 +5,7 @@ import { value } from "./mirror.js";
 /** Returns the registry for a context; `act` calls a member of it. */
 export function modelRegistry(act) {
   const all = () => value("models").all;
+  const keyOf = (providerId) => act("models.get_api_key", { providerId });
   const isAvailable = (model) => value("models").available.includes(`${model.provider}/${model.id}`);
   return {
     getAll: () => [...all()],
@@ -15,17 +16,14 @@ export function modelRegistry(act) {
     refresh() {},
     async getApiKeyAndHeaders(model) {
       try {
-        return { ok: true, ...(await act("models.get_auth", { provider: model.provider })) };
+        const apiKey = (await keyOf(model.provider)) ?? undefined;
+        return { ok: true, apiKey, headers: model.headers };
       } catch (error) {
         return { ok: false, error: error.message };
       }
     },
-    async getApiKey(model) {
-      return (await act("models.get_auth", { provider: model.provider })).apiKey;
-    },
-    async getApiKeyForProvider(provider) {
-      return (await act("models.get_auth", { provider })).apiKey;
-    },
+    getApiKey: (model) => keyOf(model.provider),
+    getApiKeyForProvider: (provider) => keyOf(provider),
     complete: (model, context, options = {}) => complete(act, model, context, options),
     completeSimple: (model, context, options = {}) => complete(act, model, context, options),
   };

@@ -1,0 +1,160 @@
+"""Extensions that fail: each failure has the name of its extension, and the others go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_testing import steps
+
+pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
+
+GOOD = """
+export default (pi) => pi.registerCommand("good", { handler: async (args, ctx) => ctx.ui.notify(`good ${args}`) });
+"""
+LOADS = {
+    "throws": 'export default () => { throw new Error("at load"); };',
+    "rejects": 'export default async () => { await null; throw new Error("a moment later"); };',
+    "nothing": "export const answer = 42;",
+    "syntax": "export default (pi) => { const = 1; };",
+    "imports": 'import { x } from "not-there"; export default () => x;',
+    "throws_text": 'export default () => { throw "a text"; };',
+    "acts": 'export default (pi) => { pi.setSessionName("too early"); };',
+    "exits": "export default () => { process.exit(3); };",
+    "bad_tool": 'export default (pi) => pi.registerTool({ name: "a tool", parameters: {}, execute() {} });',
+    "bad_schema": 'export default (pi) => pi.registerTool({ name: "a", parameters: 1, execute() {} });',
+    "bad_hook": 'export default (pi) => { pi.on("no_such_event", () => {}); };',
+}
+
+
+@pytest.fixture
+def failures(pi_session) -> list[tuple[str, str]]:
+    """The failures of extensions, each with the extension's name."""
+    seen: list[tuple[str, str]] = []
+    pi_session.subscribe(lambda event: seen.append((event.extension_path, event.error)), "extension_error")
+    return seen
+
+
+def marked(sources: dict[str, str]):
+    """Return a decorator that marks a test with extensions, in this order."""
+
+    def mark(function):
+        for name, source in reversed(sources.items()):
+            function = pytest.mark.extension(f"{name}.mjs", source)(function)
+        return function
+
+    return mark
+
+
+@marked({**LOADS, "good": GOOD})
+async def test_an_extension_that_cannot_be_loaded_is_left_out_alone(pi_session, fake_ui, script, failures):
+    script.turn(steps.text("Hello"))
+    await pi_session.reload()
+    await pi_session.prompt("Hi")
+    await pi_session.prompt("/good one")
+
+    said = dict(failures)
+    assert said.keys() == LOADS.keys() - {"bad_hook", "bad_schema"}
+    assert "at load (" in said["throws"]
+    assert "throws.mjs:1)" in said["throws"]
+    assert "a moment later" in said["rejects"]
+    assert "does not export a function" in said["nothing"]
+    assert "Unexpected token" in said["syntax"]
+    assert "not-there" in said["imports"]
+    assert "a text" in said["throws_text"]
+    assert "can only register" in said["acts"]
+    assert "process.exit(3)" in said["exits"]
+    assert "'a tool'" in said["bad_tool"]
+    assert fake_ui.notices[-1].message == "good one"
+
+
+RUNS = """
+export default function (pi) {
+  const does = {
+    throws: () => { throw new Error("in a handler"); },
+    rejects: () => { Promise.reject(new Error("nobody waits")); },
+    timer: () => {
+      setTimeout(() => { throw new Error("in a timer"); }, 1);
+      return new Promise((go) => setTimeout(go, 50));
+    },
+    exits: () => process.exit(1),
+    prints: () => { console.log('{"type":"answer","id":1}'); process.stdout.write("half a line"); },
+    huge: () => { console.log("x".repeat(20_000_000)); },
+    closes: () => { process.stdout.end(); process.stdin.destroy(); },
+    circular: (ctx) => { const ring = {}; ring.ring = ring; pi.appendEntry("ring", ring); },
+    unknown: (ctx) => ctx.ui.notify(undefined),
+  };
+  pi.registerCommand("do", { handler: async (args, ctx) => does[args](ctx) });
+  pi.on("tool_call", () => new Promise(() => {}));
+}
+"""
+
+
+@marked({"runs": RUNS, "good": GOOD})
+@pytest.mark.pi(settings={"hooks": {"timeout": 1}})
+async def test_what_an_extension_does_wrong_is_its_own_failure(pi_session, fake_ui, script, fake_tools, failures):
+    async def run(what: str) -> str:
+        del failures[:]
+        await pi_session.prompt(f"/do {what}")
+        await pi_session.prompt("/good still")
+        assert fake_ui.notices[-1].message == "good still"
+        assert {name for name, _ in failures} <= {"runs"}
+        return " ".join(error for _, error in failures)
+
+    assert "in a handler" in await run("throws")
+    assert "nobody waits" in await run("rejects")
+    assert "in a timer" in await run("timer")
+    assert "ctx.shutdown()" in await run("exits")
+    assert not await run("prints")
+    assert not await run("huge")
+    assert "circular" in await run("circular")
+    assert not await run("unknown")
+
+    script.turn(steps.tool_call("bash", command="ls")).turn(steps.text("done"))
+    await pi_session.prompt("Go")
+    assert "blocking execution" in script.requests[-1].tool_results[-1].text
+    assert fake_tools["bash"].calls == []
+    assert not await run("prints")
+
+
+BLOCKS = """
+export default (pi) => {
+  pi.on("turn_start", () => { for (;;); });
+  pi.registerCommand("blocked", { handler() {} });
+};
+"""
+
+
+@marked({"blocks": BLOCKS, "good": GOOD})
+@pytest.mark.pi(settings={"hooks": {"timeout": 1}})
+async def test_an_extension_that_blocks_the_process_is_left_out_of_the_next_one(pi_session, fake_ui, script, failures):
+    script.turn(steps.text("one")).turn(steps.text("two"))
+
+    await pi_session.prompt("Hi")
+    await pi_session.prompt("/good while the process is blocked")
+    await pi_session.prompt("Again")
+    await pi_session.prompt("/good later")
+    await pi_session.prompt("/blocked")
+
+    assert fake_ui.notices[-1].message == "good later"
+    assert (failures[-1][0], "left out until /reload" in failures[-1][1]) == ("blocks", True)
+    assert [message.text for message in pi_session.messages if message.role == "assistant"] == ["one", "two"]
+
+
+EATS = """
+const all = [];
+const eat = () => { for (;;) all.push(new Array(1e6).fill({})); };
+export default (pi) => pi.registerCommand("eat", { handler: eat });
+"""
+
+
+@marked({"eats": EATS, "good": GOOD})
+async def test_an_extension_that_eats_memory_ends_its_process_alone(pi_session, fake_ui, failures):
+    await pi_session.prompt("/good before")
+    await pi_session.prompt("/eat")
+    await pi_session.prompt("/good after")
+    await pi_session.prompt("/eat")
+
+    assert [notice.message for notice in fake_ui.notices] == ["good before", "good after"]
+    assert [name for name, _ in failures] == ["eats", "eats"]
+    assert "does not answer" in failures[0][1]
+    assert "left out" in failures[1][1]

@@ -1,0 +1,179 @@
+"""What extensions read without waiting, and what they change: session, tools, models, messages, options, providers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pi_testing import steps
+
+pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
+
+READER = """
+export default function (pi) {
+  pi.registerFlag("depth", { type: "string", default: "2", description: "How deep" });
+  pi.registerCommand("read", {
+    description: "Reads",
+    getArgumentCompletions: (prefix) => [{ value: `${prefix}1`, label: "One", description: "the first" }, `${prefix}2`],
+    handler: async (_args, ctx) => {
+      const sessions = ctx.sessionManager;
+      const before = sessions.getBranch().map((entry) => entry.message?.role ?? entry.type);
+      pi.appendEntry("note", { n: 1 });
+      pi.setSessionName("Walls");
+      pi.setActiveTools(["read", "nothing"]);
+      const leaf = sessions.getLeafEntry();
+      const tool = pi.getAllTools().find((each) => each.name === "bash");
+      ctx.ui.notify(JSON.stringify({
+        before, added: [leaf.type, leaf.customType, leaf.data], name: pi.getSessionName(), active: pi.getActiveTools(),
+        bash: Object.keys(tool).sort(), idle: ctx.isIdle(), flag: pi.getFlag("depth"), level: pi.getThinkingLevel(),
+        commands: pi.getCommands().map((each) => each.name).includes("read"), id: sessions.getSessionId().length > 0,
+        found: ctx.modelRegistry.find(ctx.model.provider, ctx.model.id)?.id, usage: Object.keys(ctx.getContextUsage()),
+        prompt: ctx.getSystemPrompt().length > 0, theme: ctx.ui.theme.fg("accent", "x"), editor: ctx.ui.getEditorText(),
+      }));
+    },
+  });
+  pi.registerCommand("again", {
+    handler: async (_args, ctx) => {
+      const entries = ctx.sessionManager.getEntries();
+      const noted = entries.filter((entry) => entry.customType === "note");
+      pi.setLabel(noted[0].id, "here");
+      const { id } = noted[0];
+      ctx.ui.notify(JSON.stringify([noted.length, id.length, ctx.sessionManager.getLabel(id), pi.getActiveTools()]));
+    },
+  });
+}
+"""
+
+
+@pytest.mark.extension("reader.mjs", READER)
+async def test_what_is_read_is_what_pi_has_and_what_was_written_just_now(pi_session, fake_ui, script):
+    script.turn(steps.text("Hello"))
+    await pi_session.prompt("Hi")
+    await pi_session.prompt("/read")
+    await pi_session.prompt("/again")
+
+    read = json.loads(fake_ui.notices[0].message)
+    assert [each for each in read["before"] if each in ("user", "assistant")] == ["user", "assistant"]
+    assert read["added"] == ["custom", "note", {"n": 1}]
+    assert (read["name"], read["active"]) == ("Walls", ["read"])
+    assert read["bash"] == ["description", "name", "parameters", "promptGuidelines", "sourceInfo"]
+    assert read["idle"] is True
+    assert (read["flag"], read["commands"], read["id"], read["prompt"]) == ("2", True, True, True)
+    assert read["found"] == pi_session.model.id
+    assert read["usage"] == ["tokens", "contextWindow", "percent"]
+
+    assert json.loads(fake_ui.notices[1].message) == [1, 8, "here", ["read"]]
+    assert pi_session.session_manager.name == "Walls"
+
+
+TALKER = """
+export default function (pi) {
+  pi.events.on("from python", (data) => pi.events.emit("from node", { heard: data.text }));
+  pi.on("input", (event) => (event.text === "magic" ? { action: "transform", text: "Say magic" } : undefined));
+  pi.on("before_agent_start", () => ({ message: { customType: "hint", content: "be brief", display: false } }));
+  pi.on("context", (event) => ({ messages: event.messages.filter((message) => message.content !== "secret") }));
+  pi.on("tool_result", (event) => ({ content: [{ type: "text", text: event.content[0].text + "!" }] }));
+  pi.on("agent_end", (_event, ctx) => {
+    if (pi.getSessionName()) return;
+    pi.setSessionName("once");
+    const message = { customType: "note", content: "go on", display: true };
+    pi.sendMessage(message, { triggerTurn: true, deliverAs: "followUp" });
+  });
+}
+"""
+
+
+@pytest.mark.extension("talker.mjs", TALKER)
+async def test_events_change_input_context_results_and_send_messages(pi_session, script, fake_tools):
+    script.turn(steps.tool_call("bash", command="ls")).turn(steps.text("done")).turn(steps.text("again"))
+
+    await pi_session.prompt("magic")
+    await pi_session.wait_for_idle()
+
+    first, second, third = script.requests
+    assert [message.text for message in first.context.messages] == ["Say magic", "be brief"]
+    assert second.tool_results[-1].text.endswith("!")
+    assert "go on" in str(third.context.messages[-1].content)
+
+
+PROVIDER = """
+const usage = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 3,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+async function* streamSimple(model, context, options) {
+  const said = context.messages.at(-1).content;
+  const text = `${model.id} heard ${typeof said === "string" ? said : said[0].text} with ${options.apiKey}`;
+  const message = { role: "assistant", api: model.api, provider: model.provider, model: model.id, usage,
+    content: [{ type: "text", text }], stopReason: "stop", timestamp: Date.now() };
+  yield { type: "start", partial: message };
+  yield { type: "text_start", contentIndex: 0, partial: message };
+  for (const delta of text.match(/.{1,5}/g)) yield { type: "text_delta", contentIndex: 0, delta, partial: message };
+  yield { type: "text_end", contentIndex: 0, content: text, partial: message };
+  yield { type: "done", reason: "stop", message };
+}
+export default (pi) => pi.registerProvider("echo", {
+  name: "Echo", baseUrl: "http://127.0.0.1:9", apiKey: "k-123", api: "echo-api", streamSimple,
+  models: [{ id: "echo-1", name: "Echo 1", reasoning: false, input: ["text"], contextWindow: 1000, maxTokens: 100,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } }],
+});
+"""
+
+
+@pytest.mark.extension("echo.mjs", PROVIDER)
+async def test_a_provider_of_an_extension_answers(pi_session):
+    await pi_session.set_model(pi_session.models.find("echo/echo-1"))
+
+    await pi_session.prompt("hello you")
+
+    assert pi_session.messages[-1].text == "echo-1 heard hello you with k-123"
+
+
+SWITCHER = """
+let started = 0;
+export default function (pi) {
+  let own = 0;
+  pi.on("session_start", (event, ctx) => {
+    started += 1;
+    own += 1;
+    ctx.ui.notify(`start ${event.reason} ${started} ${own}`);
+  });
+  pi.on("session_shutdown", (event, ctx) => ctx.ui.notify(`end ${event.reason}`));
+  pi.registerCommand("next", {
+    handler: async (_args, ctx) => {
+      const result = await ctx.newSession({
+        withSession: async (fresh) => {
+          const messages = fresh.sessionManager.getEntries().filter((each) => each.type === "message");
+          fresh.ui.notify(`entries ${messages.length}`);
+          await fresh.sendUserMessage("from the new session");
+        },
+      });
+      try {
+        await ctx.waitForIdle();
+      } catch (error) {
+        console.error(error.message);
+      }
+    },
+  });
+  pi.registerCommand("renew", { handler: (_args, ctx) => ctx.reload() });
+}
+"""
+
+
+@pytest.mark.extension("switcher.mjs", SWITCHER)
+async def test_a_command_goes_on_in_the_session_that_it_begins(pi_session, fake_ui, script):
+    script.turn(steps.text("old")).turn(steps.text("new"))
+    await pi_session.prompt("Hi")
+
+    await pi_session.prompt("/next")
+    await pi_session.wait_for_idle()
+    await pi_session.prompt("/renew")
+
+    assert [notice.message for notice in fake_ui.notices] == [
+        "start startup 1 1",
+        "end new",
+        "start new 1 1",
+        "entries 0",
+        "end reload",
+        "start reload 1 1",
+    ]
+    assert [message.text for message in pi_session.messages] == ["from the new session", "new"]
