@@ -14,6 +14,7 @@ from threading import Thread
 
 import pytest
 
+from pi_core.host.extensions.places import find_extensions
 from pi_core.host.package_resources import package_resources
 from pi_core.settings import Settings
 from pi_packages.trees import MAX_FILES
@@ -84,14 +85,47 @@ def test_a_folder_of_skills_is_used_where_it_lies(bench, skills):
     assert rows["tide-tables"]["source"] == rows["ebb"]["source"] == f"package:{skills}"
 
 
-def test_what_needs_the_original_is_named_before_the_question(bench, skills):
-    assert "1 TypeScript or JavaScript extension need the original pi" in bench.ok("install", skills, "--dry-run")
+def test_what_runs_in_node_is_named_before_the_question(bench, skills):
+    said = bench.ok("install", skills, "--dry-run")
+
+    assert "1 TypeScript or JavaScript extension run in Node.js, with your rights" in said
 
 
-def test_a_package_of_nothing_but_typescript_is_refused(bench, tmp_path):
-    folder = write(tmp_path / "only", extensions__wave_dot_ts="export default 1")
+def test_a_folder_of_typescript_is_a_package(bench, tmp_path):
+    files = {"extensions__wave_dot_ts": "export default 1", "extensions__types_dot_d_dot_ts": "", "README_dot_md": "x"}
+    folder = write(tmp_path / "only", **files, extensions__tide__index_dot_ts="export default 2")
 
-    assert "has 1 TypeScript or JavaScript extension, which pi cannot run" in bench.fails("install", folder)
+    bench.ok("install", folder)
+
+    assert bench.generation()["packages"][0]["resources"] == {"extensions": [str(folder / "extensions")]}
+    settings = Settings.load(bench.cwd, bench.agent_dir)
+    sources, problems = find_extensions(bench.cwd, settings, [], discover=True)
+    assert {each.name: each.path.name for each in sources} == {"wave": "wave.ts", "tide": "index.ts"}
+    assert problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
+def test_what_extensions_of_npm_import_is_installed_without_scripts_and_locked(bench, tmp_path):
+    scripts = {"postinstall": f"touch {tmp_path}/ran"}
+    tiny = {"name": "tiny", "version": "1.2.3", "main": "tiny.js", "scripts": scripts}
+    tarball(tmp_path / "tiny.tgz", {"package.json": json.dumps(tiny), "tiny.js": "module.exports = 'tiny'"})
+    needs = {"tiny": f"file:{tmp_path}/tiny.tgz", "@earendil-works/pi-coding-agent": "*", "typebox": "*"}
+    wave = {"name": "wave", "version": "2.0.0", "pi": {"extensions": ["src/index.ts"]}, "dependencies": needs}
+    source = 'import tiny from "tiny"; export default () => tiny;'
+    file = tarball(tmp_path / "wave.tgz", {"package.json": json.dumps(wave), "src/index.ts": source})
+
+    bench.ok("install", f"npm:{file}")
+
+    package = bench.generation()["packages"][0]
+    (index,) = package["resources"]["extensions"]
+    modules = Path(index).parent.parent / "node_modules"
+    assert [each.name for each in modules.iterdir() if each.is_dir()] == ["tiny"]
+    assert package["modules"]["node_modules/tiny"].startswith("1.2.3 sha512-")
+    assert not (tmp_path / "ran").exists()
+    settings = Settings.load(bench.cwd, bench.agent_dir)
+    assert [each.name for each in find_extensions(bench.cwd, settings, [], discover=True)[0]] == ["wave"]
+    bench.ok("sync")
 
 
 def test_filters_of_an_entry_choose_what_counts(bench, skills):

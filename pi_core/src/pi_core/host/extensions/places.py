@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pi_core.host.extensions.projects import ProjectPlugin
     from pi_core.settings import Settings
 
-__all__ = ["ExtensionSource", "find_extensions"]
+__all__ = ["ExtensionSource", "find_extensions", "is_script"]
 
 Scope = Literal["user", "project", "settings", "run"]
 
@@ -61,7 +61,7 @@ class ExtensionSource(Value):
     @property
     def script(self) -> Path | None:
         """The file of an extension in TypeScript or JavaScript; None for others."""
-        return self.path if self.path is not None and _is_script(self.path) else None
+        return self.path if self.path is not None and is_script(self.path) else None
 
     @property
     def key(self) -> tuple[Path | None, str | None]:
@@ -194,7 +194,7 @@ def _of_folder(folder: Path) -> Iterator[Path]:
         package = path / "__init__.py"
         if path.name.startswith((".", "_")):
             continue
-        if (path.suffix == ".py" or _is_script(path)) and path.is_file():
+        if (path.suffix == ".py" or is_script(path)) and path.is_file():
             yield path
         elif _is_program(path):
             yield path / FILE
@@ -204,7 +204,8 @@ def _of_folder(folder: Path) -> Iterator[Path]:
             yield from _scripts_of(path)
 
 
-def _is_script(path: Path) -> bool:
+def is_script(path: Path) -> bool:
+    """Whether a file has the name of an extension in TypeScript or JavaScript."""
     return path.suffix in _SCRIPTS and not path.name.endswith((".d.ts", ".d.mts", ".d.cts"))
 
 
@@ -235,7 +236,8 @@ def _name(path: Path) -> str:
         from pi_core.host.extensions.manifests import name_of_program
 
         return name_of_program(path)
-    shown = _shown(path)
-    if path.name.startswith("index.") and shown.name == "src":
-        shown = shown.parent
-    return shown.stem if shown is path else shown.name
+    if is_script(path):
+        from pi_core.host.extensions.scripts import name_of_script  # most users have no such extensions
+
+        return name_of_script(path)
+    return _shown(path).name.removesuffix(".py")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_core.host.extensions.manifests import RunningHost
     from pi_hookspecs import PluginManifest
 
-__all__ = ["load_script", "scripts_of_folder"]
+__all__ = ["load_script", "name_of_script", "scripts_of_folder"]
 
 _INDEXES = ("index.ts", "index.js")
 
@@ -34,12 +34,32 @@ def scripts_of_folder(folder: Path) -> list[Path]:
     return [file for each in _INDEXES if (file := folder / each).is_file()][:1]
 
 
+def name_of_script(file: Path) -> str:
+    """Return the name of an extension: that of its package, of the folder of an index file, or of the file."""
+    for folder in file.parents[:3]:
+        package = _package(folder / "package.json")
+        if isinstance(package.get("pi"), dict) and isinstance(package.get("name"), str):
+            name = package["name"].rpartition("/")[2]
+            is_only = len(_declared(folder / "package.json")) == 1 or file.stem == "index"
+            return name if is_only else f"{name}-{file.stem}"
+    if file.stem != "index":
+        return file.stem
+    folder = file.parent.parent if file.parent.name == "src" else file.parent
+    return folder.name
+
+
 def _declared(file: Path) -> list[str]:
-    try:
-        found: Any = json.loads(file.read_text(encoding="utf-8-sig"))["pi"]["extensions"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return []
+    pi = _package(file).get("pi")
+    found = pi.get("extensions") if isinstance(pi, dict) else None
     return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+
+
+def _package(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _is_below(file: Path, folder: Path) -> bool:

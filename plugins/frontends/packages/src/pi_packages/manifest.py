@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import json
 import tomllib
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.extensions.manifests import is_program, read_program
+from pi_core.host.extensions.places import is_script
+from pi_core.host.extensions.scripts import scripts_of_folder
 from pi_hookspecs import UserError
 from pi_packages.contents import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 __all__ = ["read_manifest"]
 
-_SCRIPTS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
 _SKIPPED = {".git", "node_modules", "__pycache__"}
 
 
@@ -40,21 +40,18 @@ def read_manifest(folder: Path, name: str) -> dict[str, Any]:
         return {"resources": {"extensions": [str(folder)]}, "notes": [], "grants": program.grants}
     declared = _declared(folder)
     resources: dict[str, list[str]] = {}
-    scripts: list[str] = []
     for kind in KINDS:
         patterns = declared.get(kind, []) if declared is not None else [kind]
         if not isinstance(patterns, list) or not all(isinstance(each, str) for each in patterns):
             raise UserError(f"{folder}: {kind} in its manifest must be a list of paths, not {patterns!r:.80}")
         for path in (found for pattern in patterns for found in _matching(folder, pattern)):
-            if kind == "extensions":
-                scripts += [each for each in _scripts(path) if each not in scripts]
-                if not _has_python(path):
-                    continue
+            if kind == "extensions" and not _has_extensions(path):
+                continue
             resources.setdefault(kind, []).append(str(path))
     if not resources:
-        what = f"{_count(scripts)}, which pi cannot run" if scripts else "no extensions, skills, prompts or themes"
-        raise UserError(f"{name} has {what}")
-    notes = [f"{_count(scripts)} need the original pi and are left out"] if scripts else []
+        raise UserError(f"{name} has no extensions, skills, prompts or themes")
+    scripts = [each for path in resources.get("extensions", ()) for each in _scripts(Path(path))]
+    notes = [f"{_count(scripts)} run in Node.js, with your rights"] if scripts else []
     return {"resources": resources, "notes": notes}
 
 
@@ -108,11 +105,14 @@ def _matching(folder: Path, pattern: str) -> Iterator[Path]:
 
 
 def _scripts(path: Path) -> list[str]:
-    files = [path] if path.is_file() else [*path.glob("*"), *path.glob("*/index.*")]
-    return [str(each) for each in files if each.suffix in _SCRIPTS and not each.name.endswith(".d.ts")]
-
-
-def _has_python(path: Path) -> bool:
+    """Return the extensions in TypeScript and JavaScript that a path of a manifest names."""
     if path.is_file():
-        return path.suffix == ".py"
-    return any(path.glob("*.py")) or any(path.glob("*/__init__.py"))
+        return [str(path)] if is_script(path) else []
+    inner = [each for folder in sorted(path.glob("*/")) for each in scripts_of_folder(folder)]
+    return [str(each) for each in scripts_of_folder(path) or [*filter(is_script, sorted(path.glob("*"))), *inner]]
+
+
+def _has_extensions(path: Path) -> bool:
+    if path.is_file():
+        return path.suffix == ".py" or is_script(path)
+    return any(path.glob("*.py")) or any(path.glob("*/__init__.py")) or bool(_scripts(path))

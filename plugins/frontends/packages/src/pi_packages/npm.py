@@ -1,9 +1,10 @@
-"""Fetches npm packages: only the files of the tarball, without scripts and dependencies."""
+"""Fetches npm packages: the files of the tarball, and what its extensions import; no script of a package is run."""
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import tarfile
 from hashlib import sha512
@@ -16,12 +17,17 @@ from pi_hookspecs import UserError
 from pi_packages.trees import MAX_BYTES, MAX_FILES, check_links, draft_of, folder_for, integrity_key, tree_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pi_packages.change import Context
     from pi_packages.sources import Source
 
 __all__ = ["fetch_npm"]
+
+_MODULES = "node_modules"
+_MODULES_ONLY = ("--omit=dev", "--omit=peer", "--no-audit", "--no-fund", "--no-package-lock")
+_PROVIDED = r"(@earendil-works|@mariozechner)/pi-|@sinclair/typebox$|typebox$"
+"""What extensions import and pi provides."""
 
 _SHORT_WAITS = ("--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=1000")
 """Milliseconds between tries. npm waits up to a minute before it tries once more, also for a file with a wrong hash."""
@@ -52,10 +58,11 @@ def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None)
             if not folder.is_dir():
                 _unpack(tarball, folder, source.text)
     package = _package(folder)
+    modules = _install_modules(package, folder, context, known)
     tree = tree_hash(folder)
     if known is not None and known.get("tree") not in (None, tree):
         raise UserError(f"the files of {source.text} in {folder} were changed. Remove that folder, and run pi sync")
-    return folder, {"version": str(package.get("version") or version), "integrity": integrity, "tree": tree}
+    return folder, {"version": str(package.get("version") or version), "integrity": integrity, "tree": tree, **modules}
 
 
 def _work(context: Context) -> Path:
@@ -71,28 +78,78 @@ def _integrity(file: Path) -> str:
 def _tarball(source: Source, context: Context, folder: Path, version: str) -> Path:
     if source.location.startswith("/") or Path(source.location).is_absolute():
         return Path(source.location)
+    wanted = f"{source.location}@{version or source.reference or 'latest'}"
+    pack = ["pack", wanted, "--ignore-scripts", "--json", "--pack-destination", str(folder)]
+    _run_npm(context, pack, folder, source.text)
+    found = sorted(folder.glob("*.tgz"))
+    if not found:
+        raise UserError(f"{source.text} cannot be fetched: npm produced no tarball")
+    return found[0]
+
+
+def _run_npm(context: Context, arguments: Sequence[str], folder: Path, what: str) -> None:
+    """Run npm; the arguments say that no scripts are run.
+
+    Raises:
+        UserError: There is no npm, nothing may be fetched, or it fails.
+    """
     if context.options.offline:
-        raise UserError(f"{source.text} was never fetched, and nothing may be fetched now (--offline)")
+        raise UserError(f"{what} was never fetched, and nothing may be fetched now (--offline)")
     words = context.settings.get_str_list("npmCommand")
     npm = find_program("npm", context.environ)
     command = words or ([npm] if npm is not None else [])
     if not command:
-        raise UserError(f"{source.text} needs npm, which is not installed. Install Node.js, or set npmCommand")
-    context.say(f"Fetching {source.text}")
-    wanted = f"{source.location}@{version or source.reference or 'latest'}"
-    pack = ["pack", wanted, "--ignore-scripts", "--json", "--pack-destination", str(folder)]
-    done = run_program([*command, *pack, *_SHORT_WAITS], folder, context.environ)
+        raise UserError(f"{what} needs npm, which is not installed. Install Node.js, or set npmCommand")
+    context.say(f"Fetching {what}")
+    done = run_program([*command, *arguments, *_SHORT_WAITS], folder, context.environ)
     if "EINTEGRITY" in done.errors:
         raise UserError(
-            f"{source.text} was refused: the file that the registry sent is not the one whose hash it states. Try again"
+            f"{what} was refused: the file that the registry sent is not the one whose hash it states. Try again"
             " later, or ask the publisher"
         )
     if done.code != 0:
-        raise UserError(f"{source.text} cannot be fetched: {done.last_lines()}")
-    found = sorted(folder.glob("*.tgz"))
-    if not found:
-        raise UserError(f"{source.text} cannot be fetched: {command[0]} produced no tarball")
-    return found[0]
+        raise UserError(f"{what} cannot be fetched: {done.last_lines()}")
+
+
+def _install_modules(
+    package: Mapping[str, Any], folder: Path, context: Context, known: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Install what extensions in TypeScript import; return version and hash of each module as ``modules``.
+
+    What pi itself provides is left out: the packages of the original, and typebox.
+
+    Raises:
+        UserError: They cannot be installed, or one has different content than what was locked.
+    """
+    wanted = package.get("dependencies")
+    has_extensions = isinstance(package.get("pi"), dict) and package["pi"].get("extensions")
+    if not has_extensions or not isinstance(wanted, dict):
+        return {}
+    wanted = {name: version for name, version in wanted.items() if not re.match(_PROVIDED, name)}
+    if not wanted:
+        return {}
+    if not (folder / _MODULES).is_dir():
+        with TemporaryDirectory(prefix="modules-", dir=_work(context)) as name:
+            work = Path(name)
+            (work / "package.json").write_text(json.dumps({"private": True, "dependencies": wanted}))
+            _run_npm(
+                context, ["install", "--ignore-scripts", *_MODULES_ONLY], work, f"what {package.get('name')} imports"
+            )
+            (work / _MODULES).rename(folder / _MODULES)
+    found = _modules_in(folder / _MODULES / ".package-lock.json")
+    locked = (known or {}).get("modules")
+    if locked is not None and locked != found:
+        names = sorted(each for each in {*locked, *found} if locked.get(each) != found.get(each))
+        raise UserError(f"{', '.join(names)} in {folder / _MODULES} is not what was locked")
+    return {"modules": found}
+
+
+def _modules_in(lock: Path) -> dict[str, str]:
+    try:
+        packages: dict[str, dict[str, str]] = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(f"{lock} cannot be read: {error}") from error
+    return {path: f"{each.get('version')} {each.get('integrity', '')}" for path, each in packages.items()}
 
 
 def _unpack(tarball: Path, folder: Path, name: str) -> None:

@@ -90,10 +90,16 @@ def check_links(folder: Path, name: str) -> None:
 
 
 def tree_hash(folder: Path) -> str:
-    """Return a hash over names and contents of all files, and over targets of links."""
+    """Return a hash over names and contents of all files, and over targets of links.
+
+    Modules that npm has installed for a package are left out: they are locked one by one.
+    """
     total = sha256()
+    has_modules = (folder / "node_modules" / ".package-lock.json").is_file()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
+        if has_modules and name.startswith("node_modules"):
+            continue
         if path.is_symlink():
             total.update(f"link {name}\0{os.readlink(path)}\0".encode())  # noqa: PTH115 - as it is written
         elif path.is_file() and "__pycache__" not in path.parts:
