@@ -77,10 +77,14 @@ async def test_a_question_that_the_user_leaves_is_closed_for_its_program(pi_sess
 
 @pytest.mark.program(DRAWS, grants={"ctx": ["exec"]})
 async def test_a_program_without_the_grant_draws_nothing(pi_session, fake_ui):
+    failures = []
+    pi_session.subscribe(failures.append, "extension_error")
+
     await pi_session.prompt("/draw")
+    await until(lambda: failures)
 
     assert fake_ui.customs == []
-    assert "grants.ctx in pi_plugin.json does not name 'ui'" in str(fake_ui.notices)
+    assert "grants.ctx in pi_plugin.json does not name 'ui'" in failures[0].error
 
 
 RENDERS = """

@@ -42,12 +42,6 @@ class Drawing:
         self._is_redrawn = False
         self.renderings = Renderings(self._render, self._redraw, self._report)
 
-    @property
-    def is_used(self) -> bool:
-        """Whether it renders anything, as far as is known."""
-        ready = self._member.ready
-        return bool(ready.of("renderers")) or any(each.get("renders") for each in ready.tools.values())
-
     def start(self, _event: Any, ctx: PiContext) -> None:
         """Take the session: the rows of its past are rendered before the plugin is asked anything else."""
         self._ctx = ctx
@@ -92,7 +86,7 @@ class Drawing:
                 ctx.ui.redraw()
 
     def _report(self, text: str) -> None:
-        self._member.log.write(text, lambda plain: plain)
+        self._member.process_of_session().note(text)
 
     # The editor
 

@@ -93,8 +93,6 @@ class Member:
         """Register everything that is known."""
         self.pi.on("session_start", self._start_session)
         self.pi.on("session_shutdown", self._shut_down)
-        if self._plugin.is_known and self.drawing.is_used:
-            self.pi.on("session_start", self.drawing.start)
         if self.manifest.entry is not None:
             self.pi.events.on(self._channel, lambda take: take(self))
             self.pi.on("agent_start", self._start_early)
@@ -206,8 +204,8 @@ class Member:
     async def _start_session(self, event: Any, ctx: PiContext) -> None:
         """Start a program that is not known, so that it is asked from the session's first event on."""
         self.ctx = ctx
+        self.drawing.start(event, ctx)
         if not self._plugin.is_known:
-            self.drawing.start(event, ctx)
             await self.process(ctx)
         await self.ask_hook("session_start", event, ctx)
 

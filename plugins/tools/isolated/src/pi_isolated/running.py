@@ -195,6 +195,10 @@ class ProgramProcess:
             return self.members[0]
         return next((each for each in self.members if each.name == message.get("plugin")), None)
 
+    def note(self, text: str) -> None:
+        """Write a line to ``isolated.log``."""
+        self._log.write(text, lambda plain: plain)
+
     def _blame(self, member: Member, text: str) -> None:
         """Report a failure of a plugin that no request has answered with."""
         from pi_hookspecs import ExtensionErrorEvent
