@@ -86,6 +86,8 @@ SYSTEM = {
     "SSL_CERT_DIR": "A folder of such certificates",
     "CLAUDE_CONFIG_DIR": "`pi import claude`: its folder; `~/.claude` without it",
     "CODEX_HOME": "`pi import codex`: its folder; `~/.codex` without it",
+    "GEMINI_CLI_HOME": "`pi import gemini`: the folder that contains its `.gemini`; the home folder without it",
+    "XDG_DATA_HOME": "`pi import opencode`: the folder in which its sessions and keys are; `~/.local/share` without it",
     "RAY_ADDRESS": "`pi batch --engine ray`: the cluster, as `HOST:PORT`",
 }
 

@@ -156,7 +156,7 @@ class Tool(ReprMixin):
             ``execute``.
         annotations: What its author declares about its effects; None declares nothing.
         output_schema: JSON schema of its result's ``details``, for programs; the model does not see it.
-        exposure: Whether it is offered to the model while it is active, only once it was activated, or never; see
+        exposure: Whether it is offered to the model while it is active, only once it has been activated, or never; see
             ``ToolExposure``.
         namespace: What groups it with others, such as the name of an MCP server; the model does not see it.
         renderer: Displays its calls and results; None leaves that to the front end.

@@ -81,7 +81,7 @@ class TurnEndResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AgentBeforeSettleEvent(ReprMixin):
-    """The run ended and nothing is queued: the last place to act before the prompt resolves.
+    """The run has ended and nothing is queued: the last place to act before the prompt resolves.
 
     ``outcome`` is ``completed``, ``error`` or ``aborted``; ``entries`` are the branch.
     """

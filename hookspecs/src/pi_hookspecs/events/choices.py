@@ -51,7 +51,7 @@ class InputResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ModelSelectEvent(ReprMixin):
-    """Another model was selected. ``source`` is ``set``, ``cycle`` or ``restore``."""
+    """Another model has been selected. ``source`` is ``set``, ``cycle`` or ``restore``."""
 
     type: ClassVar[Literal["model_select"]] = "model_select"
     model: Model
@@ -61,7 +61,7 @@ class ModelSelectEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ThinkingLevelSelectEvent(ReprMixin):
-    """The reasoning effort was changed."""
+    """The reasoning effort has changed."""
 
     type: ClassVar[Literal["thinking_level_select"]] = "thinking_level_select"
     level: ThinkingLevel

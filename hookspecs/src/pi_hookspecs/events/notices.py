@@ -59,7 +59,7 @@ class SessionInfoChangedEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ThinkingLevelChangedEvent(ReprMixin):
-    """The reasoning effort was changed."""
+    """The reasoning effort has changed."""
 
     type: ClassVar[Literal["thinking_level_changed"]] = "thinking_level_changed"
     level: ThinkingLevel

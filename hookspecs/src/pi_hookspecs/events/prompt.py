@@ -74,8 +74,8 @@ class SystemPromptEvent(ReprMixin):
     Attributes:
         cwd: The session's working directory.
         tools: Names of the active tools.
-        custom_prompt: The user's (``--system-prompt``) or the program's replacement of pi's own prompt; None if none.
-        append: Texts that user or program appended (``--append-system-prompt``).
+        custom_prompt: The user's (``--system-prompt``) or the program's replacement of pi's own prompt, or None.
+        append: Texts that the user or the program appended (``--append-system-prompt``).
     """
 
     type: ClassVar[Literal["system_prompt"]] = "system_prompt"

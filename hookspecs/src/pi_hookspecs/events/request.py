@@ -53,7 +53,7 @@ class ContextResult(Value):
     """Other messages for this request, or a refusal (``block``) to make it; the transcript is not changed.
 
     A refused request is answered with the ``reason`` as its error, written for the user, and the run ends. A process
-    that was started for this prompt, as ``pi -p``, ends with ``exit_code``, 1 to 255; None means 1.
+    that was started for this prompt, such as ``pi -p``, ends with ``exit_code``, 1 to 255; None means 1.
     """
 
     messages: tuple[AgentMessage, ...] | None = field(default=None, converter=_messages)
@@ -113,8 +113,8 @@ class BeforeModelRequestResult(Value):
     """A refusal (``block``) to make the request.
 
     It is answered with the ``reason`` as its error, written for the user; the conversation's run ends, ``ctx.complete``
-    returns that answer. No refused request is repeated. A process that was started for one prompt, as ``pi -p``, ends
-    with ``exit_code``, 1 to 255, when a request of its conversation was refused; None means 1. Budgets use 4.
+    returns that answer. No refused request is repeated. A process that was started for one prompt, such as ``pi -p``,
+    ends with ``exit_code``, 1 to 255, when a request of its conversation was refused; None means 1. Budgets use 4.
     """
 
     block: bool = False

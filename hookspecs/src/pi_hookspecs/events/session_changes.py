@@ -34,7 +34,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionSwitchEvent(ReprMixin):
-    """The session was switched (``session_start`` follows with the same ``reason``)."""
+    """The session has been switched (``session_start`` follows with the same ``reason``)."""
 
     type: ClassVar[Literal["session_switch"]] = "session_switch"
     on_wire: ClassVar[bool] = False
@@ -44,7 +44,7 @@ class SessionSwitchEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionForkEvent(ReprMixin):
-    """The session was forked (``session_start`` follows with the same ``reason``)."""
+    """The session has been forked (``session_start`` follows with the same ``reason``)."""
 
     type: ClassVar[Literal["session_fork"]] = "session_fork"
     on_wire: ClassVar[bool] = False
@@ -107,7 +107,7 @@ class SessionBeforeCompactResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionCompactEvent(ReprMixin):
-    """The conversation was compacted."""
+    """The conversation has been compacted."""
 
     type: ClassVar[Literal["session_compact"]] = "session_compact"
     compaction_entry: CompactionEntry

@@ -44,7 +44,7 @@ class ToolExecutionStartEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolExecutionUpdateEvent(ReprMixin):
-    """A running tool reported a partial result."""
+    """A running tool has reported a partial result."""
 
     type: ClassVar[Literal["tool_execution_update"]] = "tool_execution_update"
     tool_call_id: str

@@ -265,7 +265,7 @@ async def agent_settled(event: AgentSettledEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def model_select(event: ModelSelectEvent, ctx: PiContext) -> None:
-    """Called when another model was selected.
+    """Called when another model has been selected.
 
     Args:
         event: The new and the previous model, and how it was selected.
@@ -281,7 +281,7 @@ async def model_select(event: ModelSelectEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def thinking_level_select(event: ThinkingLevelSelectEvent, ctx: PiContext) -> None:
-    """Called when the reasoning effort was changed.
+    """Called when the reasoning effort has changed.
 
     Args:
         event: The new and the previous level.

@@ -110,7 +110,7 @@ async def session_switch(event: SessionSwitchEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_fork(event: SessionForkEvent, ctx: PiContext) -> None:
-    """Called after the session was forked.
+    """Called after the session has been forked.
 
     Args:
         event: The file of the session that was forked.
@@ -174,7 +174,7 @@ async def session_before_compact(event: SessionBeforeCompactEvent, ctx: PiContex
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_compact(event: SessionCompactEvent, ctx: PiContext) -> None:
-    """Called after the conversation was compacted.
+    """Called after the conversation has been compacted.
 
     Args:
         event: The entry that holds the summary, and whether a plugin supplied it.

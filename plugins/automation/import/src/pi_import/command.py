@@ -123,12 +123,10 @@ def _steps(agent: str, host: PluginHost, cwd: Path, which: str, *, trusted: bool
         from pi_import.servers import server_steps
 
         yield from server_steps(module.MCP, places, host)
-    sessions = getattr(module, "sessions", None)
-    may_read = trusted or not getattr(module, "PROJECT_SESSIONS", False)
-    if which != "none" and sessions is not None and may_read:
+    if which != "none" and (trusted or not module.PROJECT_SESSIONS):
         from pi_import.sessions.storing import session_steps
 
-        found = sessions(home, cwd if which == "here" else None, dict(os.environ))
+        found = module.sessions(home, cwd if which == "here" else None, dict(os.environ))
         yield from session_steps(found, host, home)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_import.sessions.transcript import Stored
     from pi_import.steps import Step
 
-__all__ = ["MCP", "PROJECT", "sessions", "steps"]
+__all__ = ["MCP", "PROJECT", "PROJECT_SESSIONS", "sessions", "steps"]
 
 PROJECT = (
     ".claude/settings.json",
@@ -31,6 +31,7 @@ PROJECT = (
     ".claude/agents",
 )
 MCP = "claude"
+PROJECT_SESSIONS = False
 
 _ALIASES = {
     "opus": "anthropic/opus",

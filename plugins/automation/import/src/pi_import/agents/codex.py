@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from pi_import.sessions.transcript import Stored
     from pi_import.steps import Step
 
-__all__ = ["MCP", "PROJECT", "sessions", "steps"]
+__all__ = ["MCP", "PROJECT", "PROJECT_SESSIONS", "sessions", "steps"]
 
 PROJECT = (".codex",)
 MCP = "codex"
+PROJECT_SESSIONS = False
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 _BUILT_IN = {"openai": "openai", "ollama": "ollama", "lmstudio": "lmstudio", "oss": "ollama"}

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from pi_import.sessions.transcript import Stored
     from pi_import.steps import Step
 
-__all__ = ["MCP", "PROJECT", "sessions", "steps"]
+__all__ = ["MCP", "PROJECT", "PROJECT_SESSIONS", "sessions", "steps"]
 
 PROJECT = (".gemini", "GEMINI.md")
 MCP = "gemini"
+PROJECT_SESSIONS = False
 
 _UNUSED = {
     "general": "keys, editor and updates are set in pi's own way (pi help settings)",
@@ -38,7 +39,7 @@ _UNUSED = {
 
 def steps(place: Place, models: Models) -> Iterator[Step]:
     """Yield the steps for a place, without its MCP servers and sessions."""
-    folder = place.root / ".gemini"
+    folder = _home(place.root, place.environ) / ".gemini" if place.scope == "user" else place.root / ".gemini"
     file = folder / "settings.json"
     settings, source = place.object_of(file), place.label(file)
     for name in _context_names(settings):
@@ -80,4 +81,9 @@ def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[
     """Yield the stored sessions."""
     from pi_import.sessions.gemini import stored
 
-    yield from stored(Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini", cwd)
+    yield from stored(_home(home, environ) / ".gemini", cwd)
+
+
+def _home(home: Path, environ: dict[str, str]) -> Path:
+    """Return the folder that Gemini CLI takes for the home folder."""
+    return Path(environ.get("GEMINI_CLI_HOME") or home).expanduser()
