@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from pi_core.plugin_api.activities import activity_from_wire, activity_to_wire
 from pi_hookspecs import (
     Activity,
     ActivityItem,
@@ -394,3 +395,15 @@ async def test_an_activity_is_a_status_or_a_widget_where_there_is_no_strip(pi_se
     assert (fake_ui.statuses, fake_ui.widgets) == ({}, {})
     with pytest.raises(TypeError, match="takes an Activity"):
         ui.set_activity("ships", "2 ships")
+
+
+def test_an_activity_is_the_same_after_the_wire():
+    ships = Activity("2 ships", items=[ActivityItem("ketch", open="/look s1"), ActivityItem("yawl")], listed=True)
+
+    there = activity_from_wire({"activity": activity_to_wire(ships)})
+
+    assert [(each.text, each.open, each.stop) for each in there.items] == [("ketch", "/look s1", ""), ("yawl", "", "")]
+    assert (there.label, there.listed) == ("2 ships", True)
+    for broken in ({}, None, {"label": "x"}, {"label": "x", "items": [1]}, "ship"):
+        assert activity_from_wire({"activity": broken}) is None
+    assert activity_to_wire(None) == {}

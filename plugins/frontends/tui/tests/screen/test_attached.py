@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual._context import active_app
 
-from pi_hookspecs import tool
-from pi_testing import stall, text, tool_call
+from pi_client import UiRequest
+from pi_hookspecs import Activity, ActivityItem, Command, hookimpl, tool
+from pi_testing import FakeUI, stall, text, tool_call
 from pi_testing.steps import Stage, Step
+from pi_tui.port.remote_ui import Asker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_hookspecs import PiContext
     from pi_testing import ScriptedProvider
 
 
@@ -105,6 +108,56 @@ async def test_another_session_in_the_place_of_this_one_is_displayed(attached, s
 
         await user.sees("And now?", "Low.")
         assert not user.is_over
+
+
+class Ships:
+    """A plugin with something that runs, which its command ends."""
+
+    @hookimpl
+    def register_commands(self):
+        return [Command("sink", handler=self.sink)]
+
+    @hookimpl
+    def agent_start(self, ctx: PiContext) -> None:
+        """Show a ship."""
+        items = [ActivityItem("s1  ketch", open="/look s1", stop="/sink s1")]
+        ctx.ui.set_activity("ships", Activity("1 ship at sea", items=items))
+        ctx.ui.set_activity("tasks", Activity("1 task", items=[ActivityItem("paint it")], listed=True))
+
+    def sink(self, _args: str, ctx: PiContext) -> None:
+        ctx.ui.set_activity("ships", None)
+        ctx.ui.set_activity("tasks", None)
+
+
+@pytest.mark.pi(plugins=[Ships()])
+async def test_what_runs_is_in_the_strip_and_can_be_stopped(attached, script: ScriptedProvider) -> None:
+    script.turn(text("High."), stall())
+
+    async with attached("Sail", script.stalled) as user:
+        await user.sees("▸ 1 ship at sea · 1 task")
+        assert "paint it" not in user.text
+        await user.press("alt+down")
+        await user.sees("What runs and what waits", "→  s1  ketch", "paint it")
+        await user.press("s")
+        await user.sees("Nothing runs any more")
+        await user.press("escape")
+        await user.when(lambda: "▸" not in user.text)
+
+
+async def test_what_comes_before_the_screen_is_ready_waits_for_it() -> None:
+    asker, ui = Asker(), FakeUI()
+    ui.answers(True)
+    requests = [
+        UiRequest("setStatus", {"statusKey": "k", "statusText": "busy"}),
+        UiRequest("confirm", {"title": "Set sail?", "message": ""}),
+    ]
+    answers = [asyncio.create_task(asker.answer(each)) for each in requests]
+    await asyncio.sleep(0)
+    asker.ui = ui
+    asker.begin()
+
+    assert await asyncio.gather(*answers) == [None, True]
+    assert ui.statuses == {"k": "busy"}
 
 
 async def test_a_list_that_a_connection_does_not_have_is_refused_before_it_opens(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from pi_core.plugin_api.dialogs import DialogRequest
-    from pi_hookspecs import AbortSignal, NoticeLevel
+    from pi_hookspecs import AbortSignal, Activity, NoticeLevel
 
 __all__ = ["RpcUI", "Sender"]
 
@@ -131,6 +131,22 @@ class RpcUI(DialogUI):
         text_lines = None if lines is None else [*map(str, lines)]
         name = ("setWidget", key)
         self._notify_client("setWidget", key=name, widgetKey=key, widgetLines=text_lines, widgetPlacement=placement)
+
+    def set_activity(self, key: str, activity: Activity | None = None) -> None:
+        """Show what a plugin has running: a status or a widget, with the field ``activity`` for clients that draw it.
+
+        An empty ``activity`` removes it.
+        """
+        from pi_core.plugin_api.activities import activity_to_wire
+
+        wire = activity_to_wire(activity)
+        listed = activity is not None and activity.listed
+        if activity is None or listed:
+            lines = None if activity is None else [activity.label, *(each.text for each in activity.items)]
+            self._notify_client("setWidget", key=("setWidget", key), widgetKey=key, widgetLines=lines, activity=wire)
+        if activity is None or not listed:
+            text = None if activity is None else activity.label
+            self._notify_client("setStatus", key=("setStatus", key), statusKey=key, statusText=text, activity=wire)
 
     def set_title(self, title: str) -> None:
         """Set the window's title."""

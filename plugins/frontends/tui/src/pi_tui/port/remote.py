@@ -85,6 +85,7 @@ class RemotePort(Limits):
         held, self._held, self._context = self._held, [], copy_context()
         for event in held:
             self._take(event)
+        self._asker.begin()
 
     async def call(self, work: Awaitable[R]) -> R:
         """Return the result of a client's command.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,16 +12,26 @@ __all__ = ["Asker"]
 
 
 class Asker:
-    """Passes requests from plugins in the other process to this process's user interface, once there is one."""
+    """Passes requests from plugins in the other process to this process's user interface.
+
+    They wait until it can display them: a session that is served sends what is open with the connection.
+
+    Attributes:
+        ui: The user interface.
+    """
 
     def __init__(self) -> None:
         self.ui: Any = None
+        self._begun = asyncio.Event()
+
+    def begin(self) -> None:
+        """Pass on requests from now on, since the user interface is ready."""
+        self._begun.set()
 
     async def answer(self, request: UiRequest) -> str | bool | None:
         """Ask the user, or display a plugin's output; return None for a dismissed dialog."""
+        await self._begun.wait()
         ui, data = self.ui, request.data
-        if ui is None:
-            return None
         seconds = data["timeout"] / 1000 if "timeout" in data else None
         answer: str | bool | None = None
         approval = data.get("approval") if request.method in ("select", "confirm") else None
@@ -51,7 +62,11 @@ async def _approved(ui: Any, data: Any, method: str, seconds: float | None) -> s
 
 
 def _display(ui: Any, method: str, data: dict[str, Any]) -> None:
-    if method == "notify":
+    if "activity" in data:
+        from pi_core.plugin_api.activities import activity_from_wire
+
+        ui.set_activity(data["statusKey"] if method == "setStatus" else data["widgetKey"], activity_from_wire(data))
+    elif method == "notify":
         ui.notify(data["message"], data.get("notifyType", "info"))
     elif method == "setStatus":
         ui.set_status(data["statusKey"], data.get("statusText"))
