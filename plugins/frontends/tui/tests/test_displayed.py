@@ -151,3 +151,15 @@ def test_everything_is_written_again_after_another_program_had_the_terminal():
 
     written = drawn(displayed, *WAVES)
     assert all(each in written for each in WAVES)
+
+
+def test_more_styles_than_are_kept_are_drawn_all_the_same(monkeypatch):
+    monkeypatch.setattr("pi_tui.displayed._MOST_STYLES", 4)
+    terminal, displayed = Emulated(), Displayed(scrolls=True)
+    for number in range(40):
+        texts = [segment(f"38;5;{(number + y) % 30}", f"{WAVES[y]:<{WIDTH}}") for y in (0, 1)]
+        rows = f"\x1b[1;1H{texts[0]}\n\x1b[2;1H{texts[1]}"
+        terminal.stream.feed(squeezed(displayed.changes(f"{rows}\x1b[1;1H", WIDTH, HEIGHT), WIDTH))
+
+        assert [cell.data for cell in terminal.cells()[1][:5]] == [*WAVES[1][:5]]
+    assert len(displayed._styles) <= 6

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from operator import ne, or_
+from typing import TYPE_CHECKING, NamedTuple
 
-from pi_tui.frames_read import BLANK, Cell, cells_written, pieces
+from pi_tui.frames_read import PLAIN, Styles, pieces, styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Displayed"]
 
-Row = tuple[Cell, ...]
+_UNKNOWN = "\uffff"
+"""In place of the style of a cell whose contents are not known."""
 
-_RAW = "raw"
-"""The style of the single cell that represents a row compared as a whole, such as one with wide characters or links."""
+_MOST_STYLES = 10_000
+"""Styles after which everything is written anew, such as colours that a plugin computes for each frame."""
 
 _GAP = 8
 """Maximum number of unchanged cells between two changes that are rewritten: moving the cursor takes as many bytes."""
@@ -28,6 +30,24 @@ _SHORTEST_ERASED = 4
 
 _SCROLL_SAVES = 40
 """Minimum number of cells that scrolling must save: its sequences take about half as many bytes."""
+
+
+class Row(NamedTuple):
+    """What is displayed in a row.
+
+    Attributes:
+        text: A character for each cell.
+        marks: The style of each cell; empty if ``text`` is the output of a row that is compared as a whole, such as one
+            with wide characters or links.
+    """
+
+    text: str
+    marks: str
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the row is compared as a whole."""
+        return not self.marks
 
 
 class Displayed:
@@ -42,6 +62,7 @@ class Displayed:
         self._known = False
         self._size = 0, 0
         self._rows: list[Row | None] = []
+        self._styles = Styles()
 
     def forget(self) -> None:
         """Forget all rows, because another program may have drawn since. Signal handlers may call this."""
@@ -55,9 +76,10 @@ class Displayed:
             width: Width of the terminal in cells.
             height: Height of the terminal in rows.
         """
-        if not self._known or self._size != (width, height):
+        if not self._known or self._size != (width, height) or len(self._styles) > _MOST_STYLES:
             self._known, self._size, self._rows = True, (width, height), [None] * height
-        found = pieces(frame)
+            self._styles = Styles()
+        found = pieces(frame, self._styles)
         if not found or any(each.row >= height or each.end > width for each in found):
             self.forget()
             return frame
@@ -69,24 +91,24 @@ class Displayed:
         parts = [self._scrolled(new)]
         for row, cells in new.items():
             before, self._rows[row] = self._rows[row], cells
-            if cells is not None and before is not None and not _is_raw(cells):
-                parts += _row_changes(row, before, cells)
+            if cells is not None and before is not None and not cells.is_raw:
+                parts += _row_changes(row, before, cells, self._styles)
             elif cells is None or cells != before:
                 parts += [f"{_move(row, each.column)}{each.raw}" for each in by_row[row]]
         return "".join([*parts, "" if found[-1].raw else _move(found[-1].row, found[-1].column)])
 
     def _drawn(self, row: int, written: Sequence[Piece], width: int) -> Row | None:
         """Return a row after pieces were written to it; None if its contents are not fully known."""
-        if any(piece.cells is None for piece in written):
+        if any(piece.marks is None for piece in written):
             (first, *others) = written
             is_whole = not others and first.column == 0 and first.end == width
-            return ((first.raw, _RAW),) if is_whole else None
+            return Row(first.raw, "") if is_whole else None
         known = self._rows[row]
-        cells: list[Cell | None] = [None] * width if known is None or _is_raw(known) else [*known]
+        text, marks = (" " * width, _UNKNOWN * width) if known is None or known.is_raw else known
         for piece in written:
-            cells[piece.column : piece.end] = piece.cells or []
-        complete = tuple(each for each in cells if each is not None)
-        return complete if len(complete) == width else None
+            text = text[: piece.column] + piece.text + text[piece.end :]
+            marks = marks[: piece.column] + (piece.marks or "") + marks[piece.end :]
+        return None if _UNKNOWN in marks or len(text) != width else Row(text, marks)
 
     # Scrolling
 
@@ -97,7 +119,7 @@ class Displayed:
             return ""
         by, top, bottom = found
         rows = self._rows[top:bottom]
-        blank: Row = (BLANK,) * self._size[0]
+        blank = self._blank()
         moved = [*rows[by:], *[blank] * by] if by > 0 else [*[blank] * -by, *rows[:by]]
         targets = [new.get(row, self._rows[row]) for row in range(top, bottom)]
         saved = _differing(rows, targets, self._size[0]) - _differing(moved, targets, self._size[0])
@@ -109,10 +131,13 @@ class Displayed:
         lines = _move(bottom - 1, 0) + "\n" * by if by > 0 else _move(top, 0) + "\x1bM" * -by
         return f"\x1b[{top + 1};{bottom}r{lines}\x1b[r"
 
+    def _blank(self) -> Row:
+        return Row(" " * self._size[0], PLAIN * self._size[0])
+
     def _movement(self, new: Mapping[int, Row | None]) -> tuple[int, int, int] | None:
         """Return by how many rows most rows moved up, and the start and the end of the region to scroll."""
         places: dict[Row, list[int]] = {}
-        blank = (BLANK,) * self._size[0]
+        blank = self._blank()
         for row, cells in enumerate(self._rows):
             if cells is not None and cells != blank:
                 places.setdefault(cells, []).append(row)
@@ -136,10 +161,6 @@ _FEWEST_ROWS = 2
 """Minimum number of rows that must have moved."""
 
 
-def _is_raw(row: Row) -> bool:
-    return row[0][1] == _RAW
-
-
 def _move(row: int, column: int) -> str:
     return f"\x1b[{row + 1};{column + 1}H"
 
@@ -148,11 +169,16 @@ def _differing(rows: Sequence[Row | None], targets: Sequence[Row | None], width:
     """Return the number of cells that differ."""
     count = 0
     for row, target in zip(rows, targets, strict=True):
-        if row is None or target is None or (row != target and (_is_raw(row) or _is_raw(target))):
+        if row is None or target is None:
             count += width
-        elif row is not target:
-            count += sum(one != other for one, other in zip(row, target, strict=True))
+        elif row != target:
+            count += width if row.is_raw or target.is_raw else sum(_differ(row, target))
     return count
+
+
+def _differ(one: Row, other: Row) -> Iterator[bool]:
+    """Yield for each cell whether it differs."""
+    return map(or_, map(ne, one.text, other.text), map(ne, one.marks, other.marks))
 
 
 def _leaves_raw(
@@ -160,24 +186,25 @@ def _leaves_raw(
 ) -> bool:
     """Whether scrolling would require rewriting a row that the frame does not contain and whose cells are unknown."""
     rows = enumerate(zip(moved, targets, strict=True), top)
-    return any(row not in new and before != after and after and _is_raw(after) for row, (before, after) in rows)
+    return any(row not in new and before != after and after and after.is_raw for row, (before, after) in rows)
 
 
-def _row_changes(row: int, before: Row, after: Row) -> Iterator[str]:
+def _row_changes(row: int, before: Row, after: Row, styles: Styles) -> Iterator[str]:
     """Yield the output that writes the changed cells of a row."""
     if before == after:
         return
-    old = [None] * len(after) if _is_raw(before) else before
-    changed = [column for column, (one, other) in enumerate(zip(old, after, strict=True)) if one != other]
-    end = len(after)
-    while end and after[end - 1] == BLANK:
-        end -= 1
+    width = len(after.text)
+    if before.is_raw:
+        changed = [*range(width)]
+    else:
+        changed = [column for column, differs in enumerate(_differ(before, after)) if differs]
+    end = max(len(after.text.rstrip(" ")), len(after.marks.rstrip(PLAIN)))
     is_erased = sum(column >= end for column in changed) >= _SHORTEST_ERASED
     written = [column for column in changed if column < end] if is_erased else changed
     cuts = [at for at, (one, other) in enumerate(pairwise(written), 1) if other - one > _GAP]
     for start, stop in pairwise([0, *cuts, len(written)]):
         if start < stop:
             first, last = written[start], written[stop - 1] + 1
-            yield _move(row, first) + cells_written(after[first:last])
+            yield _move(row, first) + styled(after.text[first:last], after.marks[first:last], styles)
     if is_erased:
         yield f"{_move(row, end)}\x1b[K"

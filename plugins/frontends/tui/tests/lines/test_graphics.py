@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pi_hookspecs import Line, Run
 from pi_testing import for_each
 from pi_tui.first_frame import drawn, palette_of
-from pi_tui.frames_read import pieces
+from pi_tui.frames_read import Styles, pieces
 from pi_tui.lines.graphics import PLACEHOLDER, Graphics, protocol_of
 from pi_tui.lines.layout import lay_out
 from pi_tui.lines.look import Look
@@ -133,10 +133,10 @@ def test_a_row_of_an_image_is_known_as_displayed():
     graphics.rows(image((20, 20)), 60)
     text = Painter(PALETTE, graphics).strip(row, 20).text
 
-    (piece,) = pieces(f"\x1b[1;1H\x1b[38;2;0;1;2m{text}\x1b[0m")
+    (piece,) = pieces(f"\x1b[1;1H\x1b[38;2;0;1;2m{text}\x1b[0m", Styles())
 
     assert piece.end == 20
-    assert piece.cells is None  # it is compared as a whole
+    assert piece.marks is None  # it is compared as a whole
 
 
 @for_each(

@@ -11,7 +11,9 @@ from pi_hookspecs import Line, Run
 from pi_testing import text as says
 from pi_tui.first_frame import palette_of
 from pi_tui.screen.differences import changed_cells
+from pi_tui.screen.frames import Frames
 from pi_tui.screen.strips import Painter
+from pi_tui.view.changes import Changes
 from pi_tui.view.local_events import NoticeShown
 from pi_tui.view.reduce import reduce
 
@@ -74,3 +76,36 @@ async def test_a_row_that_was_computed_for_another_one_is_still_written(desk, mo
         transcript.update_rows()
 
         assert len(written) == 2, "the notice and the blank row before it"
+
+
+def test_a_line_is_drawn_once_in_the_colours_of_a_theme() -> None:
+    environ = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    painter, line = Painter(palette_of("dark", environ)), Line.of(Run(" ", "padding"), Run("tide"), Run("!", "accent"))
+
+    first = painter.strip(line, WIDTH)
+
+    assert painter.strip(line, WIDTH) is first
+    assert painter.strip(line, WIDTH + 1) is not first
+    assert [segment.text for segment in first] == [" tide", "!", " " * 6]  # equal styles are one segment
+    painter.palette = palette_of("light", environ)
+    assert painter.strip(line, WIDTH) is not first
+    for number in range(2000):
+        painter.strip(Line.of(Run(str(number))), WIDTH)
+    assert len(painter._strips) <= 501
+
+
+async def test_frames_collect_what_changes_until_they_are_drawn() -> None:
+    drawn: list[Changes] = []
+    frames = Frames(drawn.append)
+
+    frames.want(Changes(frozenset("a")))
+    frames.now()
+    for changes in (Changes(frozenset("b")), Changes(frozenset("b")), Changes.of("spinner"), Changes(frozenset("a"))):
+        frames.want(changes)
+    frames.want(Changes(removed=frozenset("a")))
+    frames.now()
+
+    assert drawn == [
+        Changes(frozenset("a")),
+        Changes(frozenset("b"), removed=frozenset("a"), parts=frozenset(("spinner",))),
+    ]

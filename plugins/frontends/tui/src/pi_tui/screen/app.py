@@ -178,6 +178,9 @@ class ScreenApp(Controls, Life, App[int]):
 
     def take_event(self, event: Any) -> None:
         """Handle an event of the session or of the front end."""
+        if event.type == "message_update":  # the one that comes by the hundred per second
+            self.frames.want(reduce(self.state, event, time.monotonic()))
+            return
         self.reports.take(event)
         if event.type == "extension_error":
             self.remember_failure(event)
@@ -342,7 +345,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.below.paint(widget_lines(self.state, "belowEditor", self.width))
         if parts & {"footer", "statuses"}:
             self.draw_footer()
-        if parts & {"work", "footer"}:
+        if parts & {"work", "spinner", "footer"}:
             self.draw_editor()
         self.tab.show(self.state)
         self.spinner.turn_while(working=is_working(self.state))
@@ -423,10 +426,10 @@ class ScreenApp(Controls, Life, App[int]):
         self.transcript.show_end()
 
     def _on_tick(self) -> None:
-        """Draw the next frame of the spinner."""
-        self.draw_editor()
-        if self.state.commands or any(each.status == "running" for each in self.state.unfinished.values()):
-            self.transcript.update_rows()
+        """Draw the next frame of the spinner, and of what shows how long it has been running."""
+        running = [each.id for each in self.state.unfinished.values() if each.status == "running"]
+        timed = [*running, *(each.id for each in self.state.commands.values())]
+        self.frames.want(Changes(blocks=frozenset(timed), parts=frozenset(("spinner",))))
 
     # The terminal
 

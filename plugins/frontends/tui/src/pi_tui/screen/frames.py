@@ -35,7 +35,8 @@ class Frames:
         """Schedule the drawing of changes."""
         if not changes:
             return
-        self._changes |= changes
+        if self._armed is None or not changes.within(self._changes):  # an answer changes one block again and again
+            self._changes |= changes
         if self._armed is None:
             wait = max(self._last + _SECONDS - time.monotonic(), 0.0)
             self._armed = asyncio.get_running_loop().call_later(wait, self.now)

@@ -62,7 +62,10 @@ class Reports:
         """Record an event if it is a report and may have to be displayed again."""
         if event.type in ("session_switch", "session_fork"):
             self.begin()
-        elif (self._is_starting or self._commands) and event.type in ("local_notice", "extension_error"):
+        elif event.type == "local_notice":
+            if self._is_starting or self._commands:
+                self._events.append(event)
+        elif event.type == "extension_error" and self._is_starting:  # afterwards, the session lists failures itself
             self._events.append(event)
 
     def put_back(self, state: State) -> None:

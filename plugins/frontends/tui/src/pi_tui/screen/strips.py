@@ -34,13 +34,39 @@ class Painter:
     """
 
     def __init__(self, palette: Palette, graphics: Graphics | None = None, *, links: bool = True) -> None:
-        self.palette = palette
+        self._palette = palette
         self.graphics = graphics
         self._links = links
         self._styles: dict[tuple[Style, str | None], RichStyle] = {}
+        self._strips: dict[tuple[int, int], tuple[Line, Strip]] = {}
+
+    @property
+    def palette(self) -> Palette:
+        """The colours."""
+        return self._palette
+
+    @palette.setter
+    def palette(self, palette: Palette) -> None:
+        self._palette = palette
+        self._strips.clear()
 
     def strip(self, line: Line, width: int) -> Strip:
-        """Return a line as a strip of exactly ``width`` cells."""
+        """Return a line as a strip of exactly ``width`` cells: the same one again for the same line.
+
+        The rows of a conversation are the same in most frames, and Textual keeps in a strip what it has written for it.
+        """
+        key = id(line), width
+        found = self._strips.get(key)
+        if found is not None:
+            return found[1]
+        strip = self._made(line, width)
+        if self.graphics is None or not any(each.role.startswith("image:") for each in line.runs):
+            if len(self._strips) > _MOST_STRIPS:
+                self._strips.clear()
+            self._strips[key] = line, strip  # the line stays, and with it its identity
+        return strip
+
+    def _made(self, line: Line, width: int) -> Strip:
         fill = line.fill
         segments: list[Segment] = []
         for run in line.runs:
@@ -49,7 +75,10 @@ class Painter:
                 style = RichStyle(color=_color(cells[0]), bgcolor=_color(self.palette.color(fill)) if fill else None)
                 segments += [Segment(each, style) for each in cells[1]]  # one segment each, as cells must not be cut
             elif run.text:
-                segments.append(Segment(_printable(run.text), self._style(run, fill)))
+                text, style = _printable(run.text), self._style(run, fill)
+                if segments and segments[-1].style is style:  # such as a row's padding and its text
+                    text = segments.pop().text + text
+                segments.append(Segment(text, style))
         behind = self._plain(fill) if fill is not None else None
         return Strip(segments).adjust_cell_length(width, behind)
 
@@ -75,6 +104,9 @@ class Painter:
         color = self.palette.color(role)
         return RichStyle(bgcolor=_color(color)) if color != "" else RichStyle.null()
 
+
+_MOST_STRIPS = 500
+"""Most strips that are kept, a few screens of them."""
 
 _MOST_STYLES = 2000
 """Most styles that are cached: each link has a separate style."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 __all__ = ["NOTHING", "Changes", "Part"]
 
 Part: TypeAlias = Literal[
-    "queue", "work", "footer", "statuses", "widgets", "activities", "dialogs", "title", "components"
+    "queue", "work", "spinner", "footer", "statuses", "widgets", "activities", "dialogs", "title", "components"
 ]
 
 
@@ -38,6 +38,12 @@ class Changes(NamedTuple):
             self.parts | other.parts,
             self.reload or other.reload,
         )
+
+    def within(self, other: Changes) -> bool:
+        """Whether the other changes include these; changes that remove blocks are not compared."""
+        if self.removed or self.reload or other.removed:
+            return False
+        return self.blocks <= other.blocks and self.parts <= other.parts
 
     def __bool__(self) -> bool:
         return bool(self.blocks or self.removed or self.parts or self.reload)
