@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["execute_tool"]
 
+_VALIDATOR = ArgumentValidator()
+"""Keeps the schemas that it has read for as long as their tools exist: a script may call one a thousand times."""
+
 MAX_DEPTH = 8
 """Maximum nesting of calls; otherwise a tool that calls itself would recurse endlessly."""
 
@@ -49,7 +52,7 @@ async def execute_tool(
     assert isinstance(answer, AssistantMessage)  # noqa: S101 - a tool runs because an answer called it
     context = AgentContext(runtime.agent.state.system_prompt, list(runtime.agent.state.messages), offered)
     try:
-        args: dict[str, Any] = ArgumentValidator().validate(tool, call)
+        args: dict[str, Any] = _VALIDATOR.validate(tool, call)
         question = BeforeToolCall(assistant_message=answer, tool_call=call, tool=tool, args=args, context=context)
         refusal = runtime.gate.call.meter.refuse_nested_call() if runtime.gate.call is not None else None
         decision = refusal or await runtime.bridge.before_tool_call(question, signal)

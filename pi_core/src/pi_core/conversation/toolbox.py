@@ -122,6 +122,7 @@ class Toolbox:
         self._added: dict[object, tuple[str, Tool]] = {}
         self._added_by_name: dict[str, list[tuple[str, Tool]]] = {}
         self._changes = 0
+        self._active: tuple[object, tuple[Tool, ...]] = (None, ())
         self._listed: tuple[object, tuple[ToolInfo, ...]] = (None, ())
 
     @property
@@ -136,7 +137,13 @@ class Toolbox:
         return [str(UnknownName("tool", name, self._known())) for name in exact_names if self.find(name) is None]
 
     def active(self) -> tuple[Tool, ...]:
-        """Return the active tools."""
+        """Return the active tools; determined again only after a registration or selection."""
+        if self._active[0] != (self._host.changes, self._changes):
+            active = self._determine_active()  # this may load plugins
+            self._active = (self._host.changes, self._changes), active
+        return self._active[1]
+
+    def _determine_active(self) -> tuple[Tool, ...]:
         tools: dict[str, Tool] = {}
         wanted = named = self._chosen
         if wanted is None or named is None:

@@ -51,6 +51,21 @@ def run(start, own):
     return run
 
 
+async def test_processes_can_be_forbidden_and_threads_cannot(run):
+    code, output = await python(
+        run,
+        "import os, threading\n"
+        "seen = []\nthreads = [threading.Thread(target=seen.append, args=(n,)) for n in range(3)]\n"
+        "[each.start() for each in threads], [each.join() for each in threads]\nprint(sorted(seen))\n"
+        "try:\n    os.fork()\nexcept PermissionError:\n    print('no fork')\n"
+        "import subprocess\n"
+        "try:\n    subprocess.run(['/bin/true'])\nexcept OSError as error:\n    print(type(error).__name__)",
+        processes=False,
+    )
+
+    assert (code, output) == (0, "[0, 1, 2]\nno fork\nPermissionError\n")
+
+
 async def python(run, code, **how):
     return await run(code, program=(sys.executable, "-c"), **how)
 

@@ -19,6 +19,7 @@ def confined(
     write: Iterable[str],
     sockets: Literal["none", "all"] | Sequence[int],
     names: Iterable[str] = (),
+    processes: bool = True,
 ) -> tuple[str, ...]:
     """Return a command that runs a program so that it and all its descendants stay confined permanently.
 
@@ -33,6 +34,7 @@ def confined(
         sockets: ``none`` (only socket pairs can be created), ``all``, or the ports to which TCP connections are
             allowed.
         names: Directories below which all directories can be listed, whether or not their files can be read.
+        processes: Whether the program can start other processes; threads it can start anyway.
     """
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor", "confine.py")
     kind, ports = (sockets, ()) if isinstance(sockets, str) else ("tcp", sockets)
@@ -43,6 +45,7 @@ def confined(
         *(f"--list={path}" for path in names),
         f"--sockets={kind}",
         *(f"--port={port}" for port in ports),
+        *(() if processes else ("--processes=none",)),
         "--",
         *argv,
     )

@@ -28,6 +28,9 @@ AT_ONCE = 16
 MOST_CALLS = 1000
 """Calls of one script: a loop that is refused again and again must end."""
 
+MOST_REFUSED = 50
+"""Calls beyond that, each of which is refused, before the script is ended: it may ignore all errors."""
+
 _REPORT_AFTER = 0.1
 """Seconds between a change and its display."""
 _SUMMARY = 80
@@ -75,6 +78,7 @@ class Run(ReprMixin):
     _free: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(AT_ONCE))
     _tasks: set[asyncio.Task[None]] = field(factory=set)
     _reporting: asyncio.TimerHandle | None = None
+    _refused: int = 0
 
     async def run(self, code: str, values: Mapping[str, Any]) -> ToolResult:
         """Run a script to its end.
@@ -100,6 +104,10 @@ class Run(ReprMixin):
                     return self._done(message)
                 elif kind == "failed":
                     return self.result(str(message.get("text", "")), is_error=True)
+            if self._refused > MOST_REFUSED:
+                raise PiError(
+                    f"The script was ended: it made {MOST_CALLS} calls, and went on although more are refused."
+                )
             raise PiError(f"The script did not end: {await self.process.why_it_ended()}.")
         finally:
             if self._reporting is not None:
@@ -142,6 +150,9 @@ class Run(ReprMixin):
         if name not in self.functions:
             raise PiError(f"There is no tool {name!r} for scripts.")
         if len(self.calls) >= MOST_CALLS:
+            self._refused += 1
+            if self._refused > MOST_REFUSED:
+                self.process.kill()
             raise PiError(f"A script can make {MOST_CALLS} calls, and this would be one more.")
         call = Call(name, _summary(arguments))
         self.calls.append(call)

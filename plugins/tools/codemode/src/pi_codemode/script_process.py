@@ -35,7 +35,7 @@ _KEPT = ("HOME", "LANG", "LC_ALL", "PATH", "TMPDIR", "TZ")
 
 
 def can_confine() -> bool:
-    """Whether the kernel can keep scripts from files, sockets and other processes."""
+    """Whether the kernel can keep scripts from files, sockets, other processes and starting more of them."""
     return confinement_abi() > 0
 
 
@@ -48,7 +48,7 @@ def _command() -> tuple[str, ...]:
     needed = {str(script.parent), python[0], sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
     system = ("/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom")
     read = (*sorted(needed | _library_folders()), *system)
-    return confined(python, read=read, write=("/dev/null",), sockets="none")
+    return confined(python, read=read, write=("/dev/null",), sockets="none", processes=False)
 
 
 def _library_folders() -> set[str]:

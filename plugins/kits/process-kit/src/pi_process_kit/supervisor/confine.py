@@ -1,8 +1,8 @@
 """Restricts this process and all that it will start, by Landlock and seccomp (Linux), and then runs a program.
 
 As a program of its own: ``python -I -S confine.py --read=PATH... --write=PATH... --list=PATH... --sockets=KIND
---port=N... -- PROGRAM ARGUMENT...``. The keeper recognises that command and does the same in the child that it has
-forked anyway, which saves the start of an interpreter.
+--port=N... --processes=none -- PROGRAM ARGUMENT...``. The keeper recognises that command and does the same in the
+child that it has forked anyway, which saves the start of an interpreter.
 
 The kernel enforces the restrictions; nothing that runs below them can take them back:
 
@@ -11,6 +11,7 @@ The kernel enforces the restrictions; nothing that runs below them can take them
 - sockets: none (``none``), TCP to the listed ports (``tcp``), or all of the internet and of this machine (``all``), but
   not those of virtual machines and of the kernel, apart from the one that lists network interfaces;
 - signals and abstract Unix sockets reach no process outside;
+- with ``--processes=none``, no further process can be started, only threads;
 - no other process's memory or environment, no io_uring, kernel keys, BPF or typing into the terminal;
 - of root's capabilities the one to read and change files of others is left, within these limits; no program gains any
   (set-user-id, file capabilities).
@@ -48,8 +49,9 @@ _FILE_CAPABILITIES = 0b10  # dac_override, which Landlock limits; not chown and 
 
 _FIRST_OPTION = 4
 _PATHS = ("--read", "--write", "--list")
-_OPTIONS = 5
+_OPTIONS = 6
 _SOCKETS = (["none"], ["tcp"], ["all"])
+_PROCESSES: tuple[list[str], ...] = ([], ["none"])
 
 
 @cache
@@ -76,6 +78,7 @@ class Ruleset:
     Attributes:
         descriptor: The ruleset's; a program that is run does not inherit it.
         sockets: ``none``, ``tcp`` or ``all``.
+        processes: Whether further processes can be started.
 
     Raises:
         OSError: The options are wrong, or the kernel cannot do it.
@@ -85,6 +88,7 @@ class Ruleset:
         self.options = options
         given = _parsed(options)
         self.sockets = given["--sockets"][0]
+        self.processes = not given["--processes"]
         ports = [int(port) for port in given["--port"] if port.isdecimal()]
         self._places = [(path, _place(path)) for kind in _PATHS for path in given[kind]]
         read, write, names = (given[kind] for kind in _PATHS)
@@ -116,7 +120,7 @@ class Rulesets:
         with suppress(OSError, ValueError):  # the child fails with it, too, and reports it
             self._latest = Ruleset(options)
             _capabilities()
-            call_filter(self._latest.sockets)
+            call_filter(self._latest.sockets, self._latest.processes)
 
     def of(self, options: list[bytes]) -> Ruleset:
         """Return the ruleset for options, in the child that was forked after ``prepare``.
@@ -145,7 +149,7 @@ def enter(argv: list[bytes], rulesets: Rulesets | None = None) -> list[bytes]:
     _drop_capabilities()
     _check(_libc().syscall(_RESTRICT_SELF, ruleset.descriptor, 0), "landlock_restrict_self")
     ruleset.close()
-    _filter_calls(call_filter(ruleset.sockets))
+    _filter_calls(call_filter(ruleset.sockets, ruleset.processes))
     return program
 
 
@@ -157,11 +161,11 @@ def _options(argv: list[bytes]) -> list[bytes] | None:
 
 
 def _parsed(options: list[bytes]) -> dict[str, list[str]]:
-    given: dict[str, list[str]] = {**{kind: [] for kind in _PATHS}, "--sockets": [], "--port": []}
+    given: dict[str, list[str]] = {**{kind: [] for kind in _PATHS}, "--sockets": [], "--port": [], "--processes": []}
     for word in options:
         name, _, value = os.fsdecode(word).partition("=")
         given.setdefault(name, []).append(value)
-    if len(given) > _OPTIONS or given["--sockets"] not in _SOCKETS:
+    if len(given) > _OPTIONS or given["--sockets"] not in _SOCKETS or given["--processes"] not in _PROCESSES:
         raise OSError(errno.EINVAL, "wrong options")
     return given
 
@@ -260,24 +264,31 @@ _MACHINES = {
         {"socket": 41, "ioctl": 16},
         ((44, 3), (46, 2), (307, 3)),
         (248, 249, 250, 321, 298, 304, 425, 426, 427),
+        (56, (57, 58)),
     ),
     "aarch64": (
         0xC00000B7,
         {"socket": 198, "ioctl": 29},
         ((206, 3), (211, 2), (269, 3)),
         (217, 218, 219, 280, 241, 265, 425, 426, 427),
+        (220, ()),
     ),
 }
-"""By machine: its number; calls by name; sendto, sendmsg and sendmmsg, each with its argument that has flags; and the
-refused calls: kernel keys, bpf, perf_event_open, open_by_handle_at, and io_uring, which opens sockets itself."""
+"""By machine: its number; calls by name; sendto, sendmsg and sendmmsg, each with its argument that has flags; the
+refused calls: kernel keys, bpf, perf_event_open, open_by_handle_at, and io_uring, which opens sockets itself; and
+clone, fork and vfork."""
+
+_CLONE3 = 435
+_THREAD = 0x10000  # CLONE_THREAD
 
 
 @cache
-def call_filter(sockets: str) -> bytes:
+def call_filter(sockets: str, processes: bool = True) -> bytes:  # noqa: FBT001, FBT002 - cached by position
     """Return the filter of system calls, as BPF.
 
     Args:
         sockets: ``none``, ``tcp`` or ``all``.
+        processes: Whether further processes can be started.
 
     Raises:
         OSError: This machine's calls are not known.
@@ -285,12 +296,17 @@ def call_filter(sockets: str) -> bytes:
     machine = os.uname().machine
     if machine not in _MACHINES:
         raise OSError(errno.ENOSYS, f"the system calls of {machine} are not known")
-    architecture, calls, sends, refused = _MACHINES[machine]
+    architecture, calls, sends, refused, (clone, forks) = _MACHINES[machine]
     code = _only(_ARCHITECTURE, (architecture,))
     code += [_op(_LOAD, _NUMBER), _op(_AT_LEAST, _X32, 0, 1), _refuse()]
     for number in refused:
         code += _call(number, [_refuse()])
     code += _call(calls["ioctl"], [_op(_LOAD, _argument(1)), *_if_one_of(_TYPING)])
+    if not processes:  # of clone3 the flags cannot be judged; the C library uses clone where it does not exist
+        code += _call(_CLONE3, [_refuse(errno.ENOSYS)])
+        code += _call(clone, [_op(_LOAD, _argument(0)), _op(_ANY_BIT, _THREAD, 1), _refuse()])
+        for number in forks:
+            code += _call(number, [_refuse()])
     if sockets == "none":
         code += _call(calls["socket"], [_refuse(errno.EACCES)])
     elif sockets == "tcp":

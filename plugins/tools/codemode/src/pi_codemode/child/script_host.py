@@ -71,7 +71,7 @@ class Text(str):
 class Tool:
     """A tool as a function: ``await tool(name=value)``; positional arguments follow the order of its parameters."""
 
-    def __init__(self, about: dict[str, Any], call: Callable[[str, dict[str, Any]], Awaitable[Any]]) -> None:
+    def __init__(self, about: dict[str, Any], call: Callable[[str, str], Awaitable[Any]]) -> None:
         self._about = about
         self._call = call
         self.__name__ = about["python"]
@@ -87,10 +87,10 @@ class Tool:
                 raise TypeError(f"{self.__name__} was given {name!r} twice")
             arguments[name] = value
         try:
-            json.dumps(arguments)
+            encoded = json.dumps(arguments)
         except (TypeError, ValueError) as error:
             raise TypeError(f"arguments of {self.__name__} must be plain data: {error}") from None
-        return self._call(self._about["name"], arguments)
+        return self._call(self._about["name"], encoded)
 
     def __repr__(self) -> str:
         return f"<tool {self.__name__}; help({self.__name__}) says how to call it>"
@@ -108,7 +108,10 @@ class Channel:
 
     def send(self, **message: Any) -> None:
         """Send a message."""
-        rest = memoryview(json.dumps(message).encode() + b"\n")
+        self._write(json.dumps(message))
+
+    def _write(self, line: str) -> None:
+        rest = memoryview(f"{line}\n".encode())
         while rest:
             rest = rest[os.write(self._writing, rest) :]
 
@@ -126,8 +129,12 @@ class Channel:
         """Let answers of calls arrive from now on."""
         loop.add_reader(self._reading, self._on_readable, loop)
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> Any:
+    async def call(self, name: str, arguments: str) -> Any:
         """Return what a tool returns.
+
+        Args:
+            name: The tool.
+            arguments: A JSON object.
 
         Raises:
             ToolError: It failed, or was refused.
@@ -135,7 +142,7 @@ class Channel:
         self._number += 1
         number = self._number
         answer = self._open[number] = asyncio.get_running_loop().create_future()
-        self.send(type="call", id=number, tool=name, arguments=arguments)
+        self._write(f'{{"type": "call", "id": {number}, "tool": {json.dumps(name)}, "arguments": {arguments}}}')
         try:
             return _value(await answer)
         finally:
@@ -278,17 +285,29 @@ def _done(value: Any) -> dict[str, Any]:
     if value is None or isinstance(value, Image):
         return message
     if isinstance(value, str):
-        message["text"] = message["value"] = str(value)
+        message["text"] = message["value"] = _bounded(str(value))
         return message
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        message["text"] = repr(value)
+        message["text"] = _bounded(repr(value))
         return message
+    _bounded(text)
     message["text"] = text if len(text) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, indent=2)
     if len(text) <= _MOST_VALUE:
         message["value"] = value
     return message
+
+
+def _bounded(text: str) -> str:
+    """Return a text that is short enough to be sent.
+
+    Raises:
+        RuntimeError: It is not.
+    """
+    if len(text) > MOST_PRINTED:
+        raise RuntimeError(f"the value of the script is larger than {MOST_PRINTED >> 20} MB; return a part of it")
+    return text
 
 
 def _failed(error: BaseException) -> dict[str, Any]:
