@@ -60,7 +60,7 @@ site:
 picture:
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 plugins/frontends/tui/tests/screen/test_snapshots.py
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m "slow or not slow" plugins/frontends/tui/tests/screen/test_picture.py
-    WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m slow plugins/frontends/serve/tests/browser/test_serve_pictures.py
+    WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m slow plugins/frontends/serve/tests/browser/test_serve_pictures.py plugins/frontends/serve/tests/browser/test_three_places.py
 
 # Execute docs/notebooks.ipynb and keep what its cells display.
 notebook:
