@@ -45,6 +45,32 @@ async def test_a_prompt_is_answered_before_its_events(talk, script):
     assert (response["data"], first["type"]) == ({"disposition": "started"}, "agent_start")
 
 
+class Delegating:
+    """Lets an agent work on the first prompt."""
+
+    def __init__(self):
+        self.has_delegated = False
+
+    @hookimpl
+    async def agent_start(self, ctx):
+        if not self.has_delegated:
+            self.has_delegated = True
+            async with ctx.create_session(tools=[], persist=True, label="scout") as child:
+                await child.prompt("look around")
+
+
+@pytest.mark.pi(plugins={"delegating": Delegating()})
+async def test_the_sessions_of_agents_begin_and_end_with_events(talk, script):
+    script.turn(text("Found.")).turn(text("Done."))
+
+    await talk.call("prompt", message="Hello")
+    await talk.event("agent_settled")
+
+    found = [(each["type"], each["child"]["label"], each["child"]["status"]) for each in talk.lines if "child" in each]
+    assert found[0] == ("child_session_start", "scout", "running")
+    assert found[-1] == ("child_session_end", "scout", "done")
+
+
 @pytest.mark.pi(plugins=[])
 async def test_everything_can_be_asked_while_an_answer_is_made(talk, script):
     script.turn(text("Hi."), stall()).turn(text("Done."))
