@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import re
@@ -326,6 +327,26 @@ def test_folders_of_killed_workers_are_removed_on_a_node_and_those_in_use_stay(t
         assert sorted(tmp_path.iterdir()) == sorted([first, second, tmp_path / "pi-batch-other"])
 
     assert [*tmp_path.iterdir()] == [tmp_path / "pi-batch-other"]
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_a_worker_whose_folder_another_one_removes_before_it_is_locked_makes_another(tmp_path, monkeypatch, is_locked):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made, make = [], tempfile.mkdtemp
+
+    def make_and_lose(**options):
+        made.append(folder := make(**options))
+        if len(made) == 1 and is_locked:
+            fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX)
+        elif len(made) == 1:
+            Path(folder).rmdir()
+        return folder
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make_and_lose)
+
+    with node_scratch() as scratch:
+        assert str(scratch) == made[1]
+        assert scratch.is_dir()
 
 
 def test_nothing_begins_once_the_budget_is_used_up(batch, tmp_path):

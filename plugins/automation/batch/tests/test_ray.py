@@ -49,7 +49,10 @@ def before_model_request(event, ctx):
 def cluster():
     """A head that runs no tasks."""
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ |= {"RAY_raylet_start_wait_time_s": "120"}  # on a busy machine
+    os.environ |= {
+        "RAY_raylet_start_wait_time_s": "120",
+        "RAY_agent_register_timeout_ms": "120000",
+    }  # on a busy machine
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY}

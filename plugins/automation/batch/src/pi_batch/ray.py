@@ -8,7 +8,7 @@ import os
 import shutil
 import socket
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -241,12 +241,22 @@ def node_scratch() -> Iterator[Path]:
     for each in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError), _locked(each):
             shutil.rmtree(each)
-    scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    try:
-        with _locked(scratch):
+    with ExitStack() as held:
+        scratch = _own_folder(held)
+        try:
             yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _own_folder(held: ExitStack) -> Path:
+    """Create and lock a directory; another worker that comes in between removes it like one that was left."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        with suppress(FileNotFoundError, BlockingIOError):
+            held.enter_context(_locked(folder))
+            if folder.exists():
+                return folder
 
 
 @contextmanager
