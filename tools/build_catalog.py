@@ -27,6 +27,7 @@ OVERLAY = "plugins/providers/models/overlay.toml"
 ROW_KEYS = ("name", "baseUrl", "baseUrlFrom", "api", "keyVariables", "keyless", "defaultModel", "headers", "compat")
 MODEL_KEYS = (
     *("id", "name", "type", "api", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens", "headers"),
+    "promptCache",
 )
 RATES = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
 

@@ -105,6 +105,7 @@ pi starts
  |  commands_discover                         when a front end lists what begins with a slash
  |  user_bash                                 a shell command of the user: !ls
  |  child_environment                         before a program is started: by a tool, the user, a plugin
+ |  cache_warming_decision                    before a provider's cache would drop the prompt
  |  ui_prompt_start -> ui_prompt_end           pi waits for the user, in a dialog of a plugin
  |  complete_mention                          while the user types @...
  |  a plugin creates a session for a task

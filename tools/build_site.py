@@ -76,7 +76,10 @@ HOOKS = {
             thinking_level_select
         """,
         "Messages": "message_start message_update message_end",
-        "Requests": "context before_model_request before_provider_request after_provider_response model_usage",
+        "Requests": """
+            context before_model_request before_provider_request after_provider_response model_usage
+            cache_warming_decision
+        """,
         "Tool calls": """
             tool_call tool_execution_start tool_execution_update tool_result tool_execution_end register_permissions
         """,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_hookspecs.errors import *
     from pi_hookspecs.events.agent import *
     from pi_hookspecs.events.boundaries import *
+    from pi_hookspecs.events.cache_warming import *
     from pi_hookspecs.events.child_sessions import *
     from pi_hookspecs.events.choices import *
     from pi_hookspecs.events.commands import *
@@ -101,6 +102,7 @@ _HOMES: dict[str, str] = {
     "events.child_sessions": "ChildSessionEndEvent ChildSessionStartEvent ChildSessionUpdateEvent",
     "events.choices": "InputEvent InputResult ModelSelectEvent ThinkingLevelSelectEvent",
     "events.boundaries": ("AgentBeforeSettleEvent AgentBeforeSettleResult MessageEndResult NewEntry TurnEndResult"),
+    "events.cache_warming": "CacheWarmingDecisionEvent CacheWarmingDecisionResult",
     "events.commands": "CommandInfo CommandsDiscoverEvent CommandsDiscoverResult SourceInfo",
     "events.expansion": "ExpandPromptEvent ExpandPromptResult",
     "events.interface": ("CompleteMentionEvent CompleteMentionResult UIPromptEndEvent UIPromptKind UIPromptStartEvent"),
@@ -168,12 +170,14 @@ _HOMES: dict[str, str] = {
         "Component ComponentFactory MouseEvent Overlay OverlayAnchor OverlayHandle ScreenHandle ScreenKind ScreenSize"
     ),
     "service_values": (
-        "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
+        "BranchSummary BranchSummaryRequest CacheWarmingPlan CacheWarmingState CachedPrompt CommandRequest "
+        "Compaction "
+        "CompactionPreparation "
         "CompactionReason CompactionRequest PluginManifest RetryDecision SpawnRequest"
     ),
     "services": (
-        "BranchSummarizer CommandRunner Compactor ExtensionLanguage Launcher PluginRunner ProcessKeeper Retrier "
-        "Service SessionSearch TextRedactor ToolOperations TraceContext"
+        "BranchSummarizer CacheWarmer CommandRunner Compactor ExtensionLanguage Launcher PluginRunner ProcessKeeper "
+        "Retrier Service SessionSearch TextRedactor ToolOperations TraceContext"
     ),
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_context": "ModelChoice SessionContext",

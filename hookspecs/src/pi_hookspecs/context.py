@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.provider import Context
     from pi_hookspecs.resources import ResourceLoader
     from pi_hookspecs.secrets import SecretValues
-    from pi_hookspecs.service_values import Compaction, CompactionReason, SpawnRequest
+    from pi_hookspecs.service_values import CacheWarmingState, Compaction, CompactionReason, SpawnRequest
     from pi_hookspecs.views import ChangeableSettings, ContextUsage, SessionView, SettingsView
 
 __all__ = [
@@ -185,6 +185,11 @@ class PiContext(CommandActions, StoredActions, Protocol):
     @property
     def scoped_models(self) -> Sequence[Model]:
         """The models to cycle through; empty for all that can be used."""
+        ...
+
+    @property
+    def cache_warming(self) -> CacheWarmingState | None:
+        """The next decision on keeping the prompt in the provider's cache; None if there is none to make."""
         ...
 
     def get_flag(self, name: str, /) -> bool | str | None:

@@ -30,7 +30,7 @@ _TYPES: tuple[ModelType, ...] = ("image", "classifier")
 _MODEL_FIELDS = frozenset(
     (
         *("id", "name", "api", "provider", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens"),
-        *("headers", "compat", "thinkingLevelMap", "type"),
+        *("headers", "compat", "thinkingLevelMap", "promptCache", "type"),
     )
 )
 _REPLACED: tuple[tuple[str, str, type[Any]], ...] = (
@@ -207,6 +207,7 @@ def _model(data: Any, shared: _Inherited) -> Model:
         compat={**shared.compat, **field_of(data, "compat", dict, {})} or None,
         thinking_level_map=_levels(data),
         type=_type(data),
+        prompt_cache=_prompt_cache(data),
         extra={key: data[key] for key in data.keys() - _MODEL_FIELDS},
     )
 
@@ -231,6 +232,8 @@ def override_of(data: Any) -> Callable[[Model], Model]:
     for key, name in (("contextWindow", "context_window"), ("maxTokens", "max_tokens")):
         if data.get(key) is not None:
             changes[name] = _tokens(data, key, 0)
+    if data.get("promptCache") is not None:
+        changes["prompt_cache"] = _prompt_cache(data)
     levels, headers, compat = _levels(data), headers_of(data), field_of(data, "compat", dict, {})
     cost = field_of(data, "cost", dict, {})
     _cost(data)
@@ -261,6 +264,17 @@ def _input(data: Mapping[str, Any]) -> Any:
         if kind not in ("text", "image"):
             raise Wrong(f'{kind!r:.60} is not a kind of input; use "text" or "image"', "input", index)
     return tuple(kinds)
+
+
+def _prompt_cache(data: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return the seconds by retention; None for no object, and for an empty one, with which an override removes it."""
+    lifetimes = field_of(data, "promptCache", dict, {})
+    for retention, seconds in lifetimes.items():
+        if retention not in ("short", "long"):
+            raise Wrong(f'{retention!r:.60} is not a retention; use "short" or "long"', "promptCache", retention)
+        if type(seconds) is not int or seconds <= 0:
+            raise Wrong(f"{retention} must be a whole number of seconds above 0", "promptCache", retention)
+    return dict(lifetimes) or None
 
 
 def _cost(data: Mapping[str, Any]) -> ModelCost:

@@ -67,6 +67,8 @@ class Model(Value):
         thinking_level_map: Level to the API's own value; None marks a level as unsupported.
         type: What it is for; None for a conversation. Others are not offered as models of a session:
             ``ctx.models.generate_image`` and ``ctx.models.classify`` use them.
+        prompt_cache: Seconds for which the provider keeps a prompt in its cache, by retention (``short``, ``long``);
+            None where that is not known.
     """
 
     id: str
@@ -82,6 +84,7 @@ class Model(Value):
     headers: dict[str, str] | None = field(default=None, repr=False)
     compat: dict[str, Any] | None = None
     thinking_level_map: dict[str, str | None] | None = None
+    prompt_cache: dict[str, int] | None = None
     type: ModelType | None = None
     extra: dict[str, Any] = Factory(dict)
 

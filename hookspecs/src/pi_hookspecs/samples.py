@@ -18,6 +18,9 @@ from pi_hookspecs import (
     BeforeAgentStartEvent,
     BeforeModelRequestEvent,
     BeforeProviderRequestEvent,
+    CachedPrompt,
+    CacheWarmingDecisionEvent,
+    CacheWarmingPlan,
     ChildEnvironmentEvent,
     ChildSession,
     ChildSessionEndEvent,
@@ -254,6 +257,21 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
         usage=Usage(input=12_480, output=310, total_tokens=12_790),
         duration_ms=4_200,
         payload={"model": "large", "max_tokens": 8192, "messages": [{"role": "user", "content": _PROMPT}]},
+    ),
+    "cache_warming_decision": lambda: CacheWarmingDecisionEvent(
+        prompt=CachedPrompt(
+            model=_OTHER_MODEL,
+            thinking_level="medium",
+            has_thinking_budget=False,
+            usage=Usage(cache_read=180_000, output=310, total_tokens=180_310),
+            retention="short",
+            lifetime=300,
+            phase="run",
+            phase_seconds=270.0,
+        ),
+        plan=CacheWarmingPlan(
+            warm=True, after_seconds=270.0, probability=1.0, miss_cost=1.03, refresh_cost=0.09, savings=0.94
+        ),
     ),
     "ui_prompt_start": lambda: UIPromptStartEvent(kind="confirm", title="Push to main?"),
     "ui_prompt_end": lambda: UIPromptEndEvent(kind="confirm", title="Push to main?"),

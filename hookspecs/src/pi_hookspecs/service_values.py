@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.messages import Usage
+    from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.rare_entries import SessionEntry
 
 __all__ = [
     "BranchSummary",
     "BranchSummaryRequest",
+    "CacheWarmingPlan",
+    "CacheWarmingState",
+    "CachedPrompt",
     "CommandRequest",
     "Compaction",
     "CompactionPreparation",
@@ -115,6 +119,80 @@ class RetryDecision(Value):
     delay_ms: int
     model: str | None = None
     reason: str | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CachedPrompt(Value):
+    """The prompt of the conversation's last request, which its provider keeps in a cache for a known time.
+
+    Attributes:
+        model: The model that was asked.
+        thinking_level: Its reasoning effort.
+        has_thinking_budget: Whether it thinks with a number of tokens, which an answer of one token cannot have.
+        usage: Usage of the last answer, or of the last refresh.
+        retention: How long the request asks the provider to keep the prompt.
+        lifetime: For how many seconds the provider keeps it since its last use.
+        phase: ``run`` while a prompt is being answered, ``idle`` while the session waits for the next one.
+        phase_seconds: Time since the conversation's last request, or since it has been waiting.
+        refreshes: How often the prompt was already kept in the cache since then.
+    """
+
+    model: Model
+    thinking_level: ThinkingLevel
+    has_thinking_budget: bool
+    usage: Usage
+    retention: Literal["short", "long"]
+    lifetime: int
+    phase: Literal["run", "idle"]
+    phase_seconds: float
+    refreshes: int = 0
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CacheWarmingPlan(Value):
+    """Whether and when to send a request again, so that its provider keeps the prompt in its cache. Costs are dollars.
+
+    Attributes:
+        warm: Whether to send it.
+        after_seconds: When, in seconds since the last use of the cache; None means that nothing is decided later.
+        reason: Why it is not sent, for the user; empty if it is.
+        probability: Probability that there is a next request.
+        miss_cost: What the next request would cost more without the cache.
+        refresh_cost: What sending it again costs.
+        savings: Expected savings: ``miss_cost`` times ``probability``, minus ``refresh_cost``.
+    """
+
+    warm: bool
+    after_seconds: float | None = None
+    reason: str = ""
+    probability: float = 0.0
+    miss_cost: float = 0.0
+    refresh_cost: float = 0.0
+    savings: float = 0.0
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CacheWarmingState(Value):
+    """The next decision of a session on its provider's cache; ``str`` of it is a sentence without its subject.
+
+    Attributes:
+        plan: What is planned.
+        seconds: Time until then; None if nothing is planned any more.
+        refreshes: How often the last prompt was kept in the cache.
+    """
+
+    plan: CacheWarmingPlan
+    seconds: float | None = None
+    refreshes: int = 0
+
+    def __str__(self) -> str:
+        times = f"{self.refreshes} time{'' if self.refreshes == 1 else 's'}"
+        done = f"; refreshed {times} so far" if self.refreshes else ""
+        if self.seconds is None or not self.plan.warm:
+            return f"not kept warm: {self.plan.reason or 'nothing is planned'}{done}"
+        minutes, seconds = divmod(max(round(self.seconds), 0), 60)
+        costs = f"for ${self.plan.refresh_cost:.4f}, expected to save ${self.plan.savings:.2f}"
+        return f"refreshed in {minutes}:{seconds:02} {costs}{done}"
 
 
 @frozen(kw_only=True, eq=False, repr=False)

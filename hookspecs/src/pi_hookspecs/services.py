@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pi_hookspecs.service_values import (
         BranchSummary,
         BranchSummaryRequest,
+        CachedPrompt,
+        CacheWarmingPlan,
         CommandRequest,
         Compaction,
         CompactionRequest,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BranchSummarizer",
+    "CacheWarmer",
     "CommandRunner",
     "Compactor",
     "ExtensionLanguage",
@@ -90,6 +93,19 @@ class Retrier(Protocol):
             message: The failed answer, with ``error_message``.
             attempt: Number of this retry, from 1.
             ctx: The session.
+        """
+        ...
+
+
+@runtime_checkable
+class CacheWarmer(Protocol):
+    """Decides whether to keep a prompt in the cache of its provider while the conversation makes no request."""
+
+    def plan_cache_warming(self, prompt: CachedPrompt, ctx: PiContext) -> CacheWarmingPlan:
+        """Return whether and when to send the last request again.
+
+        Called after each answer of a model with a known lifetime of its cache (``Model.prompt_cache``), when the
+        session begins to wait for the next prompt, when the planned time has come, and after each refresh.
         """
         ...
 
@@ -262,6 +278,7 @@ Service = (
     Compactor
     | BranchSummarizer
     | Retrier
+    | CacheWarmer
     | CommandRunner
     | ToolOperations
     | Launcher

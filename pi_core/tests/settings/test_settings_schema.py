@@ -74,8 +74,9 @@ def test_names_in_the_middle_are_free():
     assert find(("compaction",)) is None
 
 
-def test_only_the_user_decides_on_trust_and_where_packages_come_from():
+def test_only_the_user_decides_on_trust_on_where_packages_come_from_and_on_costs():
     assert {each.name for each in settings() if each.global_only} == {
+        "cacheWarming",
         "defaultProjectTrust",
         "httpProxy",
         "packages.allowBuilds",

@@ -8,6 +8,7 @@ from pi_hookspecs._markers import Deadline, OnFailure, Rule, answers, hookspec
 
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext
+    from pi_hookspecs.events.cache_warming import CacheWarmingDecisionEvent, CacheWarmingDecisionResult
     from pi_hookspecs.events.request import (
         AfterProviderResponseEvent,
         BeforeModelRequestEvent,
@@ -107,5 +108,22 @@ async def model_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
         ``message_end``.
     Answers: notify; what is returned is ignored.
     On error: reported.
+    Since: 1.1
+    """
+
+
+@hookspec
+@answers(Rule.FIRST)
+async def cache_warming_decision(event: CacheWarmingDecisionEvent, ctx: PiContext) -> CacheWarmingDecisionResult | None:
+    """Decide whether the last request is sent again, so that its provider keeps the prompt in its cache.
+
+    Args:
+        event: What the cache has, and what the policy has decided, with costs and reason.
+        ctx: The session.
+
+    When: shortly before the prompt's time in the cache is over, if its model has a known one and the setting
+        ``cacheWarming`` is not ``off``; also where the policy has decided against it.
+    Answers: first; it replaces the policy's decision. ``None`` leaves it.
+    On error: reported; the policy's decision stays.
     Since: 1.1
     """

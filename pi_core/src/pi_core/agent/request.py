@@ -26,6 +26,7 @@ from pi_hookspecs import (
     ThinkingContent,
     ToolCall,
 )
+from pi_hookspecs.models import VIRTUAL_API
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class _Request(ReprMixin):
         if config.transform_context is not None:
             messages = tuple(await config.transform_context(messages, self.signal))
         sent = tuple(config.convert_to_llm(messages))
-        if config.model.is_virtual and config.route_request is not None:
+        if config.model.api == VIRTUAL_API and config.route_request is not None:
             config = await self.route(config, config.route_request, sent)
         key = await config.get_api_key(config.model.provider) if config.get_api_key is not None else None
         context = Context(

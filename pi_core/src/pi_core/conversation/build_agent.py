@@ -91,8 +91,13 @@ def build_agent(
         refusal = gate.call.meter.refuse_call(question.assistant_message) if gate.call is not None else None
         return refusal or await bridge.before_tool_call(question, signal)
 
+    def stream(model: Model, context: Any, options: StreamOptions) -> Any:
+        if model.prompt_cache is not None:
+            options = bridge.requests.remember(model, context, options)
+        return stream_answer(settings, models, model, context, options)
+
     agent = Agent(
-        stream=lambda model, context, options: stream_answer(settings, models, model, context, options),
+        stream=stream,
         model=model,
         thinking_level=thinking_level,
         messages=manager.conversation(),

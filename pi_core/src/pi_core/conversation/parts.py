@@ -18,6 +18,7 @@ from pi_core.conversation.system_prompts import PromptRecord
 from pi_core.conversation.turn import PromptTurns
 
 if TYPE_CHECKING:
+    from pi_core.conversation.cache_warming import CacheWarming
     from pi_core.conversation.children import Children
     from pi_core.conversation.compaction import CompactionRunner
     from pi_core.conversation.completing import PluginCompletions
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.plugin_api.ui_prompts import UIPrompts
-    from pi_hookspecs import ChildSession, Model, Usage
+    from pi_hookspecs import CacheWarmingState, ChildSession, Context, Model, StreamOptions, Usage
 
 __all__ = ["Parts"]
 
@@ -60,6 +61,7 @@ class Parts:
         self.queue = MessageQueue(runtime)
         self.retry = Retry(runtime, self._set_model)
         runtime.bridge.requests.retries = lambda: self.retry.attempt
+        runtime.bridge.requests.remember = self._remember
         self.record = PromptRecord(runtime)
         self.commands = PluginCommands(runtime)
         self.turns = PromptTurns(
@@ -95,6 +97,14 @@ class Parts:
         from pi_core.conversation.side_requests import SideRequests
 
         return SideRequests(self.runtime, self.retry, self.spent)
+
+    @cached_property
+    def warming(self) -> CacheWarming:
+        """Keeps the last prompt in its provider's cache."""
+        from pi_core.conversation.cache_warming import CacheWarming
+
+        self.runtime.bridge.requests.warming = made = CacheWarming(self.runtime, self.requests)
+        return made
 
     @cached_property
     def compaction(self) -> CompactionRunner:
@@ -237,6 +247,11 @@ class Parts:
     # Parts that have been used
 
     @property
+    def cache_warming(self) -> CacheWarmingState | None:
+        """The next decision on keeping the prompt in the provider's cache; None if there is none to make."""
+        return self.warming.state() if "warming" in vars(self) else None
+
+    @property
     def has_components(self) -> bool:
         """Whether a plugin has drawn anything."""
         return "components" in vars(self)
@@ -277,6 +292,8 @@ class Parts:
 
     def end(self) -> None:
         """Stop tasks that an abort of a prompt does not stop, because the session ends."""
+        if "warming" in vars(self):
+            self.warming.forget()
         if "bash" in vars(self):
             self.bash.abort()
         if "reloader" in vars(self):
@@ -285,6 +302,11 @@ class Parts:
             self.mcp_servers.end()
         if "ui_prompts" in vars(self):
             self.ui_prompts.end()
+
+    def _remember(self, model: Model, context: Context, options: StreamOptions) -> StreamOptions:
+        if "CacheWarmer" not in self.runtime.host.service_kinds:
+            return options
+        return self.warming.remember(model, context, options)
 
     async def _set_model(self, model: Model) -> None:
         await self.models.set_model(model)

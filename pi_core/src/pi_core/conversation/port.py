@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
+        CacheWarmingState,
         ChildSession,
         CommandInfo,
         Compaction,
@@ -126,6 +127,10 @@ class PluginPort:
     @property
     def scoped_models(self) -> tuple[ScopedModel, ...]:
         return self._parts.models.scoped
+
+    @property
+    def cache_warming(self) -> CacheWarmingState | None:
+        return self._parts.cache_warming
 
     @property
     def system_prompt(self) -> str:

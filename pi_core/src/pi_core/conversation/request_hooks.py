@@ -19,6 +19,7 @@ from pi_hookspecs.values import ReprMixin
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pi_core.conversation.cache_warming import CacheWarming
     from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_hookspecs import AssistantMessage, Context, Model, StreamOptions
@@ -61,6 +62,8 @@ class RequestHooks:
 
     Attributes:
         retries: Returns how often the current request was made before.
+        remember: Keeps a request whose prompt the provider caches for a known time, and returns its options.
+        warming: Keeps such a prompt in the cache; None before the first such request.
         request_id: Id of the latest request, until its answer is complete.
         refused: Whether a plugin refused the latest request, failed to decide, or aborted the run with an exit code.
         exit_code: Exit code that the plugin chose for that; None if it chose none.
@@ -75,6 +78,8 @@ class RequestHooks:
         self._plugin = plugin
         self._request: _Request | None = None
         self.retries: Callable[[], int] = int
+        self.remember: Callable[[Model, Context, StreamOptions], StreamOptions] = _as_it_is
+        self.warming: CacheWarming | None = None
         self.request_id = ""
         self.refused = False
         self.exit_code: int | None = None
@@ -145,6 +150,18 @@ class RequestHooks:
             on_response=partial(self._on_response, request),
         )
 
+    def sending(self, payload: Any, change: Callable[[Any, Model], Any] | None) -> Callable[[Any, Model], Any]:
+        """Return a callback that lets plugins see a payload and add headers, and then sends another payload."""
+
+        async def replace(built: Any, model: Model) -> Any:
+            if change is not None:
+                await change(built, model)
+            if self._request is not None:
+                self._request.payload = payload
+            return payload
+
+        return replace
+
     async def end(self, answer: AssistantMessage) -> None:
         """Call ``model_usage`` with the answer of the current request, which may have failed."""
         request, self._request = self._request, None
@@ -187,6 +204,11 @@ class RequestHooks:
                 status=status, headers=dict(headers), base_url=request.base_url, **request.common
             )
             await self._hooks.notify(event, self._plugins.ctx)
+
+
+def _as_it_is(_model: Model, _context: Context, options: StreamOptions) -> StreamOptions:
+    """Return the options of a request that is not kept."""
+    return options
 
 
 def _add_headers(headers: dict[str, str], added: dict[Any, Any]) -> None:

@@ -8,6 +8,7 @@ from attrs import evolve
 
 from pi_core.conversation.event_copies import copy_event
 from pi_hookspecs import AgentEndEvent, AssistantMessage, MessageEndEvent
+from pi_hookspecs.models import VIRTUAL_API
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
     from pi_core.conversation.system_prompts import PromptRecord
-    from pi_hookspecs import AbortSignal, AgentEvent
+    from pi_hookspecs import AbortSignal, AgentEvent, Model
 
 __all__ = ["RunEvents"]
 
@@ -69,16 +70,24 @@ class RunEvents:
             runtime.manager.sync()
         await runtime.events.emit(event, signal)
         if isinstance(event, MessageEndEvent) and isinstance(event.message, AssistantMessage):
-            self._use_limits(event.message)
-            await self._retry.on_answer(event.message)
+            await self._on_answer(event.message)
 
-    def _use_limits(self, answer: AssistantMessage) -> None:
+    async def _on_answer(self, answer: AssistantMessage) -> None:
+        runtime = self._runtime
+        model, warming = runtime.agent.state.model, runtime.bridge.requests.warming
+        if model is not None and model.api == VIRTUAL_API:
+            self._use_limits(model, answer)
+        if warming is not None:
+            warming.on_answer(answer)
+        if self._retry.attempt:
+            await self._retry.on_answer(answer)
+
+    def _use_limits(self, virtual: Model, answer: AssistantMessage) -> None:
         """Give a virtual model the limits of the model that answered."""
-        state = self._runtime.agent.state
-        if state.model is not None and state.model.is_virtual and answer.stop_reason not in ("error", "aborted"):
+        if answer.stop_reason not in ("error", "aborted"):
             from pi_core.conversation.routing import with_limits_in_use
 
-            state.model = with_limits_in_use(state.model, self._runtime.models, answer)
+            self._runtime.agent.state.model = with_limits_in_use(virtual, self._runtime.models, answer)
 
     def _before_hooks(self, event: AgentEvent, signal: AbortSignal) -> None:
         if event.type == "message_start" and not isinstance(event.message, AssistantMessage):

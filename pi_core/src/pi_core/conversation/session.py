@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         AgentMessage,
         AssistantMessage,
         BashExecutionMessage,
+        CacheWarmingState,
         ChildSession,
         CommandInfo,
         Compaction,
@@ -696,6 +697,11 @@ class AgentSession:
     async def set_session_name(self, name: str | None) -> None:
         """Name the session; None or an empty text removes the name."""
         await self.parts.switcher.set_name(name)
+
+    @property
+    def cache_warming(self) -> CacheWarmingState | None:
+        """The next decision on keeping the prompt in the provider's cache; None if there is none to make."""
+        return self.parts.cache_warming
 
     def get_session_stats(self) -> SessionStats:
         """Return messages, tokens and dollars of all branches, and how full the window is."""

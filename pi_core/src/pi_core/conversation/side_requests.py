@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from attrs import evolve
 
 from pi_core.agent.request import ask_model
 from pi_core.agent.types import AgentContext, LoopConfig
 from pi_core.conversation.build_agent import prepare_request, stream_answer
 from pi_core.conversation.request_hooks import RequestHooks
 from pi_core.conversation.retry import wait_unless_aborted
-from pi_core.hooks.acting import acting_plugin
+from pi_core.hooks.acting import acting, acting_plugin
 from pi_hookspecs import AbortController, AssistantMessage, StreamOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pi_core.conversation.cache_warming import SentRequest
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import AbortSignal, Context, Message, Model, SideRequest
 
-__all__ = ["SideRequests"]
+__all__ = ["CACHE_WARMING", "SideRequests"]
+
+CACHE_WARMING = "cache_warming"
+"""Purpose of requests that keep a prompt in its provider's cache."""
 
 _SUMMARIES: dict[str, Literal["compaction", "branchSummary"]] = {
     "compaction": "compaction",
@@ -141,10 +147,51 @@ class SideRequests:
         answer, _ = await ask_model(content, config, signal, _ignore)
         return answer
 
+    async def repeat(self, sent: SentRequest, payload: Any, signal: AbortSignal, plugin: str) -> AssistantMessage:
+        """Send a request of the conversation again, with another payload, and record its usage.
+
+        It is made once, whatever comes of it, and does not count as a request of the prompt that is being answered.
+
+        Args:
+            sent: The request; key and headers are looked up again, in case they have changed.
+            payload: What to send. Plugins see the payload that the provider makes, and add their headers.
+            signal: Aborts the request.
+            plugin: The plugin that decided to make it.
+        """
+        runtime = self._runtime
+        hooks = RequestHooks(runtime.hooks, runtime.plugins, CACHE_WARMING, plugin)
+
+        async def prepare(model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
+            model, options = await runtime.models.prepare(model, options)
+            options = hooks.bind(model, options)
+            return model, evolve(options, on_payload=hooks.sending(payload, options.on_payload))
+
+        config = LoopConfig(
+            model=sent.model,
+            stream=partial(stream_answer, runtime.settings, runtime.models),
+            options=evolve(sent.options, max_tokens=1, api_key=None, headers=None, on_payload=None, on_response=None),
+            convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
+            begin_request=hooks.begin,
+            end_request=hooks.end,
+            prepare_request=prepare,
+        )
+        context = sent.context
+        content = AgentContext(context.system_prompt, list(context.messages), context.tools)
+        with acting(plugin):
+            answer, _ = await ask_model(content, config, signal, _ignore)
+            self._count(answer)
+        if runtime.gate.call is not None:
+            runtime.gate.call.add(answer)
+        self._append_usage(answer, CACHE_WARMING)
+        return answer
+
     def _account(self, answer: AssistantMessage, request: SideRequest) -> None:
+        self._append_usage(answer, request.purpose)
+
+    def _append_usage(self, answer: AssistantMessage, purpose: str) -> None:
         if answer.usage.total_tokens or answer.usage.cost.total:
             self._runtime.manager.append_usage(
-                request.purpose, answer.provider, answer.model, answer.usage, answer.error_message
+                purpose, answer.provider, answer.model, answer.usage, answer.error_message
             )
 
 

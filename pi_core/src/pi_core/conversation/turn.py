@@ -295,6 +295,8 @@ class PromptTurns:
         await runtime.hooks.notify(settled, runtime.ctx)
         runtime.gate.free()
         runtime.transcript.keep_deferred()
+        if runtime.bridge.requests.warming is not None:
+            runtime.bridge.requests.warming.on_settled(settled)
         await runtime.events.emit(settled, None)
 
 

@@ -240,6 +240,7 @@ _SERVICES = (
     "Compactor",
     "BranchSummarizer",
     "Retrier",
+    "CacheWarmer",
     "CommandRunner",
     "ToolOperations",
     "Launcher",

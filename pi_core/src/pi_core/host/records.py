@@ -23,6 +23,7 @@ DEFAULT_PLUGINS = frozenset(
         "batch",
         "budgets",
         "cache-lint",
+        "cache-warming",
         "cli",
         "codemode",
         "compaction",

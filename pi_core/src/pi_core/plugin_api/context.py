@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
+        CacheWarmingState,
         ChildSession,
         CommandOperations,
         Compaction,
@@ -200,6 +201,11 @@ class PluginContext(CommandContext):
     def scoped_models(self) -> Sequence[Model]:
         """The models that the user cycles through."""
         return tuple(each.model for each in self._session.scoped_models)
+
+    @property
+    def cache_warming(self) -> CacheWarmingState | None:
+        """The next decision on keeping the prompt in the provider's cache."""
+        return self._session.cache_warming
 
     def get_flag(self, name: str) -> bool | str | None:
         """Return the value of a command line option, else its default; None for an unknown option."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
+        CacheWarmingState,
         ChildSession,
         CommandInfo,
         Compaction,
@@ -250,6 +251,11 @@ class SessionPort(ProviderPort, Protocol):
     @property
     def scoped_models(self) -> Sequence[ScopedModel]:
         """The models that the user cycles through; empty means all usable models."""
+        ...
+
+    @property
+    def cache_warming(self) -> CacheWarmingState | None:
+        """The next decision on keeping the prompt in the provider's cache; None if there is none to make."""
         ...
 
     @property

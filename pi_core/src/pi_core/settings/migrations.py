@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["GLOBAL_ONLY", "PROTECTED", "migrate", "remove_global_only"]
 
 GLOBAL_ONLY = (
+    "cacheWarming",
     "defaultProjectTrust",
     "httpProxy",
     "packages.allowBuilds",

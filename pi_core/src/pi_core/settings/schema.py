@@ -314,6 +314,11 @@ class SettingsSchema(PackageSettings):
     )
     enabled_models: Names = _setting(list, "Patterns of the models to cycle through, as for `--models`")
     persist_model_choice: bool = _setting(False, "Make a model or thinking level the default when the user selects it")
+    cache_warming: Literal["off", "streaming", "idle"] = _setting(
+        "streaming",
+        "When to keep long prompts in their provider's [cache](cache.md): never, while a prompt is being answered, or"
+        " also while pi waits for the next one",
+    )
     thinking_budgets: ThinkingBudgets = _setting(ThinkingBudgets, "Tokens for thinking, by level")
     transport: str | None = _setting(
         None, "Transport for requests, if a provider offers several: `auto`, `sse`, `websocket` or `sdk`"

@@ -12,7 +12,9 @@ from pi_hookspecs import AbortController, AgentEndEvent, MessageEndEvent, Messag
 
 
 class Retry:
-    """Notes what it is asked."""
+    """Notes what it is asked, during a retry."""
+
+    attempt = 1
 
     def __init__(self):
         self.answers = []

@@ -76,7 +76,7 @@ def test_registration_hook_names_what_was_registered(fake):
     models = fake.run("hooks", "register_models").stdout
     commands = fake.run("hooks", "register_commands").stdout
 
-    assert models.startswith("register_models() -> Sequence[ProviderInfo]\n")
+    assert models.startswith("register_models() -> Sequence[ProviderInfo | VirtualModel]\n")
     assert re.search(r"\n    \d+ provider-offline: offline\n    \d+ fake: fake\n", models)
     assert re.search(r"\n    \d+ plenty: c0 c1 c2 c3 c4 c5 c6 c7 and 12 more\n", commands)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,7 +12,7 @@ import pi_cache_lint
 import pi_session_jsonl
 from pi_cache_lint.subcommand import run_subcommand
 from pi_core import PluginHost, Settings
-from pi_hookspecs import UserError
+from pi_hookspecs import Model, ProviderInfo, UserError, hookimpl
 
 USAGE = {"input": 100, "output": 1, "cacheRead": 300, "cacheWrite": 0, "totalTokens": 401}
 BREAK = {"request": "00" * 8, "kind": "avoidable", "link": "system[clock]", "plugin": "clock", "hook": "system_prompt"}
@@ -114,3 +116,36 @@ def test_wrong_use_ends_with_2_and_the_usage(host, capsys, arguments):
 def test_an_unknown_session_is_the_users_mistake(host):
     with pytest.raises(UserError, match="nope"):
         run_subcommand(["nope"], host)
+
+
+def test_refreshes_and_how_long_the_prompt_is_kept_are_printed(host, tmp_path, capsys):
+    cached = Model(id="cached", name="Cached", api="x", provider="acme", prompt_cache={"short": 300})
+
+    class Acme:
+        @hookimpl
+        def register_models(self):
+            return [ProviderInfo(id="acme", name="Acme", api="x", keyless=True, models=(cached,))]
+
+    host.add(Acme(), "acme")
+    now = time.time()
+    refresh = {
+        "type": "usage",
+        "id": "c",
+        "parentId": "b",
+        "timestamp": datetime.fromtimestamp(now, UTC).isoformat(),
+        "kind": "cache_warming",
+        "provider": "acme",
+        "model": "cached",
+        "usage": {**USAGE, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0.5}},
+    }
+    file = tmp_path / "warmed.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in [*LINES, refresh]))
+
+    assert run_subcommand([str(file)], host) == 0
+    printed = capsys.readouterr().out
+    assert "by sending it again 1 time, for $0.5000\n" in printed
+    assert f"acme/cached keeps the last prompt until {time.strftime('%H:%M:%S', time.localtime(now + 300))}" in printed
+    run_subcommand([str(file), "--json"], host)
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["refreshes"] == {"count": 1, "dollars": 0.5}
+    assert summary["hitRate"] == 0.75

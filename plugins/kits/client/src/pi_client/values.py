@@ -247,7 +247,10 @@ class ContextUsage(Record):
 
 @frozen(kw_only=True)
 class Stats(Record):
-    """Statistics of a session; ``cost`` in US dollars, ``cost_by_model`` by ``provider/id``."""
+    """Statistics of a session; ``cost`` in US dollars, ``cost_by_model`` by ``provider/id``.
+
+    ``cache_warming`` is the next decision on keeping the prompt in the provider's cache, in words.
+    """
 
     session_file: str | None = field(default=None, metadata=wire(TEXT))
     session_id: str = field(metadata=wire(TEXT))
@@ -260,6 +263,7 @@ class Stats(Record):
     cost: float = field(metadata=wire(NUMBER))
     cost_by_model: JsonObject = field(factory=dict, metadata=wire(OBJECT))
     context_usage: ContextUsage | None = field(default=None, metadata=wire(record(ContextUsage)))
+    cache_warming: str | None = field(default=None, metadata=wire(TEXT))
 
 
 @frozen(kw_only=True)

@@ -101,6 +101,8 @@ def _get_session_stats(session: AgentSession, _asked: Any, _: Id) -> Answer:
             "contextWindow": usage.context_window,
             "percent": usage.percent,
         }
+    if session.cache_warming is not None:
+        data["cacheWarming"] = str(session.cache_warming)
     return data
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_cache_lint.report import lines_of, summary_of
-from pi_core import clean_text
+from pi_cache_lint.report import last_use, lines_of, summary_of
+from pi_core import ModelRegistry, clean_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pi_core import PluginHost
     from pi_hookspecs import SessionEntry
@@ -39,13 +41,27 @@ def run_subcommand(arguments: list[str], host: PluginHost) -> int:
     as_json = "--json" in arguments
     match [each for each in arguments if each != "--json"]:
         case [session] if not session.startswith("-"):
-            summary = summary_of(asyncio.run(_entries(session, host)))
+            entries = asyncio.run(_entries(session, host))
+            summary = summary_of(entries)
         case _:
             sys.stderr.write(f"Unknown arguments: {' '.join(arguments)}\n\n{_USAGE}")
             return 2
-    sys.stdout.write(json.dumps(summary, indent=2) if as_json else clean_text("\n".join(lines_of(summary))))
+    lines = [*lines_of(summary), *_lifetime(entries, host)]
+    sys.stdout.write(json.dumps(summary, indent=2) if as_json else clean_text("\n".join(lines)))
     sys.stdout.write("\n")
     return 0
+
+
+def _lifetime(entries: Iterable[SessionEntry], host: PluginHost) -> list[str]:
+    """Return a line on how long the provider keeps the last prompt; none where that is not known, or in the past."""
+    used = last_use(entries)
+    model = ModelRegistry.create(host=host).get_model(used.provider, used.model) if used is not None else None
+    if used is None or model is None or model.prompt_cache is None:
+        return []
+    ends = used.at + model.prompt_cache.get(os.environ.get("PI_CACHE_RETENTION") or "short", 0)
+    if ends <= time.time():
+        return []
+    return [f"{model.reference} keeps the last prompt until {time.strftime('%H:%M:%S', time.localtime(ends))}"]
 
 
 async def _entries(session: str, host: PluginHost) -> Sequence[SessionEntry]:

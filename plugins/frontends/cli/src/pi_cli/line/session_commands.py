@@ -160,6 +160,8 @@ async def show(conversation: Conversation, _argument: str) -> None:
     usage = stats.context_usage
     if usage is not None and usage.tokens is not None and usage.context_window:
         write(f"Context   {usage.tokens:,} of {usage.context_window:,} tokens")
+    if (warming := conversation.session.cache_warming) is not None:
+        write(f"Cache     {warming}")
 
 
 async def copy(conversation: Conversation, argument: str) -> None:

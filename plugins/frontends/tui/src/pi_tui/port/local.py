@@ -344,6 +344,8 @@ class LocalPort:
         ]
         if usage is not None and usage.tokens is not None and usage.context_window:
             rows.append(f"Context   {usage.tokens:,} of {usage.context_window:,} tokens")
+        if (warming := self.session.cache_warming) is not None:
+            rows.append(f"Cache     {warming}")
         return rows
 
     # Other conversations

@@ -171,6 +171,7 @@ class Mirror:
             f"Tokens    {stats.tokens.total:,}",
             f"Cost      ${stats.cost:.4f}",
             *cost_rows(stats.cost_by_model),
+            *([f"Cache     {stats.cache_warming}"] if stats.cache_warming else []),
         ]
 
 
