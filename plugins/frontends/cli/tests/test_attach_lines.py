@@ -19,13 +19,19 @@ CONFIRM = UiRequest("confirm", {"method": "confirm", "title": "Delete it?", "mes
 INPUT = UiRequest("input", {"method": "input", "title": "Name?"})
 
 
+async def a_few_turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
 async def answered(request: UiRequest, *lines: str) -> tuple[object, str]:
     """Ask, type the lines, and return the answer and what was shown."""
     shown = io.StringIO()
     talk = _Talk(Screen(shown, shown))
+    talk.joined.set()
     asking = asyncio.ensure_future(talk.ask(request))
     for line in lines:
-        await asyncio.sleep(0)
+        await a_few_turns()
         assert talk.answer(line)
     return await asyncio.wait_for(asking, 60), shown.getvalue()
 
@@ -57,14 +63,20 @@ async def test_a_question_shows_its_message_and_its_choices() -> None:
 
 
 async def test_a_question_that_another_client_answers_takes_no_line() -> None:
-    talk = _Talk(Screen(io.StringIO(), io.StringIO()))
+    shown = io.StringIO()
+    talk = _Talk(Screen(shown, shown))
     asking = asyncio.ensure_future(talk.ask(INPUT))
-    await asyncio.sleep(0)
+    await a_few_turns()
+    before = shown.getvalue()
+    talk.joined.set()
+    await a_few_turns()
 
     asking.cancel()
     await asyncio.wait([asking])
 
+    assert before == ""
     assert not talk.answer("this is a prompt")
+    assert shown.getvalue().endswith("(answered elsewhere)\n")
 
 
 def test_a_prompt_is_shown_to_those_who_have_not_typed_it() -> None:

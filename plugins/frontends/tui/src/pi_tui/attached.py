@@ -97,7 +97,7 @@ def _attach_over_ssh(arguments: list[str], settings: SettingsView) -> int:
     _need_terminal()
     try:
         with served_over_ssh(host, name) as served:
-            return asyncio.run(_attach(Served(served), settings))
+            return asyncio.run(_attach(Served(served, host), settings))
     except PiClientError as error:
         raise UserError(f"{error}. See pi attach --help") from error
 
@@ -128,10 +128,12 @@ class Other(Protocol):
     Attributes:
         place: Its location, for the footer and messages.
         again: The command that attaches to it again; None to derive a command from its session.
+        served_again: What to do about it instead once it has ended.
     """
 
     place: str
     again: str | None
+    served_again: str | None
 
     async def client(self, asker: Asker) -> PiClient:
         """Connect to it."""
@@ -149,6 +151,7 @@ class Started:
         self._command = command
         self.place = " ".join(command)
         self.again: str | None = None
+        self.served_again: str | None = None
 
     async def client(self, asker: Asker) -> PiClient:
         """Start the process."""
@@ -165,12 +168,16 @@ class Served:
 
     Args:
         served: The location of the session.
+        computer: What ``ssh`` calls the other computer that serves it; None for this one.
     """
 
-    def __init__(self, served: ServedSession) -> None:
+    def __init__(self, served: ServedSession, computer: str | None = None) -> None:
+        name = served.session[:8]
+        over, there = ("", "") if computer is None else (f"--ssh {computer} ", f" on {computer}")
         self._socket = served.socket
         self.place = served.cwd or served.socket
-        self.again: str | None = f"pi attach {served.session[:8] or served.socket}"
+        self.again: str | None = f"pi attach {over}{name or served.socket}"
+        self.served_again: str | None = f"pi serve {name}{there} (its server has ended)" if name else None
 
     async def client(self, asker: Asker) -> PiClient:
         """Connect to its socket."""
@@ -205,7 +212,7 @@ async def run_attached(other: Other, settings: SettingsView, terminal: Terminal,
         raise PiError(f"The session of {other.place!r} cannot be displayed: {error}") from error
     errors: list[str] = []
     warnings = asyncio.ensure_future(_warnings(client, printed, errors))
-    port = RemotePort(client, settings, asker, place=other.place, again=other.again)
+    port = RemotePort(client, settings, asker, place=other.place, again=other.again, served_again=other.served_again)
     try:
         await port.begin()
         app = make_app(port, terminal, session_dir=None)

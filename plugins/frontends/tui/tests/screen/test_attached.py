@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual._context import active_app
 
-from pi_client import UiRequest
+from pi_client import ServedSession, UiRequest
 from pi_hookspecs import Activity, ActivityItem, Command, hookimpl, tool
+from pi_serve.server import SessionServer
+from pi_serve.unix_socket import listening
 from pi_testing import FakeUI, stall, text, tool_call
 from pi_testing.steps import Stage, Step
+from pi_tui.attached import Served
+from pi_tui.port.remote import RemotePort
 from pi_tui.port.remote_ui import Asker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
+    from pi_core import AgentSession
     from pi_hookspecs import PiContext
     from pi_testing import ScriptedProvider
 
@@ -108,6 +114,30 @@ async def test_another_session_in_the_place_of_this_one_is_displayed(attached, s
 
         await user.sees("And now?", "Low.")
         assert not user.is_over
+
+
+async def test_the_command_that_is_left_serves_a_session_whose_server_has_ended(
+    pi_session: AgentSession, tmp_path: Path
+) -> None:
+    served = Served(ServedSession("019aae4e-8a4c", "/work", str(tmp_path / "s")), "box")
+    hints = []
+    for ends in (False, True):
+        server = SessionServer(pi_session)
+        async with listening(server, tmp_path / "s"), await served.client(Asker()) as client:
+            port = RemotePort(
+                client, pi_session.settings, Asker(), again=served.again, served_again=served.served_again
+            )
+            serving = asyncio.create_task(server.serve())
+            await port.begin()
+            if ends:
+                server.end(0)
+                await serving
+            else:
+                port.shut_down()
+            await port.until_shut_down()
+            hints.append(port.resume_hint())
+
+    assert hints == ["pi attach --ssh box 019aae4e", "pi serve 019aae4e on box (its server has ended)"]
 
 
 class Ships:

@@ -85,6 +85,7 @@ async def _talk(socket: str) -> int:
                 f"Session {state.session_name or state.session_id}. Ctrl-D leaves; the session keeps running.", dim=True
             )
             watching = asyncio.ensure_future(talk.watch(events))
+            talk.joined.set()
             try:
                 keys = KeyBindings()
                 add_cluster_keys(keys, Always())
@@ -103,12 +104,14 @@ class _Talk:
     Attributes:
         working: Whether pi works on a prompt.
         text: Shows events.
+        joined: Set once the conversation so far is on the screen, below which questions appear.
     """
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self.text = EventText(screen, whole=True)
         self.working = False
+        self.joined = asyncio.Event()
         self._questions: list[tuple[UiRequest, asyncio.Future[str]]] = []
 
     async def watch(self, events: AsyncIterator[Event]) -> None:
@@ -158,6 +161,8 @@ class _Talk:
             if request.method == "notify":
                 self._screen.line(str(request.data.get("message", "")))
             return None
+        await self.joined.wait()
+        await asyncio.sleep(0)  # what was in progress comes first
         question = (request, asyncio.get_running_loop().create_future())
         self._questions.append(question)
         try:
@@ -169,6 +174,9 @@ class _Talk:
                     return answer
                 question = (request, asyncio.get_running_loop().create_future())
                 self._questions[0] = question
+        except asyncio.CancelledError:
+            self._screen.line("(answered elsewhere)", dim=True)
+            raise
         finally:
             with suppress(ValueError):
                 self._questions.remove(question)

@@ -45,16 +45,25 @@ class RemotePort(Limits):
         asker: Passes requests from the client to the user.
         place: Location of the session for the footer, since the protocol does not provide its folder.
         again: The command that attaches to the session again; None if a new process continues it.
+        served_again: What to do about it instead once the other process has ended.
     """
 
     def __init__(
-        self, client: PiClient, settings: SettingsView, asker: Asker, place: str = "", again: str | None = None
+        self,
+        client: PiClient,
+        settings: SettingsView,
+        asker: Asker,
+        *,
+        place: str = "",
+        again: str | None = None,
+        served_again: str | None = None,
     ) -> None:
         self._client = client
         self._events = client.events()  # at once: work in progress is announced only at the beginning
         self._asker = asker
         self._place = place
         self._again = again
+        self._served_again = served_again
         self._listeners: list[Callable[[Any], object]] = []
         self._work: set[asyncio.Future[Any]] = set()
         self._bash_ids: dict[Any, str] = {}
@@ -135,6 +144,8 @@ class RemotePort(Limits):
                     self.mirror.take_entries(event.data)
                 else:
                     self._held.append(event)
+            if not self._over.is_set():  # the other process has ended, not the user
+                self._again = self._served_again or self._again
         finally:
             self._over.set()
 
