@@ -191,6 +191,10 @@ class PluginRunner(Protocol):
 class ExtensionLanguage(Protocol):
     """Makes plugins of extensions that are files in another language than Python: says which program runs them.
 
+    It may also have ``install_packages(settings, environ, say, scripts)``: fetch what extensions import, if it is
+    missing. ``pi install`` calls it with the files of extensions, or with None to fetch it in any case; ``say`` takes
+    lines for the user.
+
     Since: 1.1
     """
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from pi_core.base.paths import absolute, home_dir
 from pi_core.host.grants import FILE
@@ -30,6 +30,9 @@ Scope = Literal["user", "project", "settings", "run"]
 
 _SCRIPTS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
 """Ends of the names of extensions in TypeScript and JavaScript."""
+
+_UNNAMED = frozenset({"dist", "extension", "extensions", "index", "lib", "main", "pi", "src"})
+"""Names of files and folders that say nothing about an extension."""
 
 _REQUIREMENT = r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^]]*\])?\s*(?:$|[<>=!~;@(])"
 
@@ -124,7 +127,15 @@ def _of_packages(cwd: Path, settings: Settings, home: str, problems: list[str]) 
         for each in package_resources(settings, "extensions", str(cwd), home):
             for source in _named(Path(each.path), "settings", f"package {each.source}", problems):
                 if each.picks is None or source.path is None or each.picks.includes(str(_shown(source.path))):
-                    yield source
+                    yield source if source.script is None else evolve(source, name=_name_in(each.source, source.name))
+
+
+def _name_in(package: str, name: str) -> str:
+    """Return the name of a script of a package: that of the package, unless its file has one that says something."""
+    if name not in _UNNAMED and not re.fullmatch(r"[0-9a-f]{40}", name):
+        return name
+    location = re.sub(r"(?<=.)@[^/@]*$", "", package.partition(":")[2] or package)
+    return re.sub(r"[^\w.-]", "-", Path(location).name.removesuffix(".git").removesuffix(".tgz")) or name
 
 
 def _filters(settings: Settings, cwd: Path, home: str) -> Iterator[tuple[Path, Filter]]:

@@ -19,7 +19,7 @@ Sources:
   git:HOST/USER/REPO@REF    a repository; also https://... and git+ssh://...
   ./folder                  a Python project, or skills, prompts and themes
   ./file.whl, ./file.py     a wheel; one extension
-  npm:@scope/name@1.2.3     skills, prompts and themes of an npm package
+  npm:@scope/name@1.2.3     extensions, skills, prompts and themes of an npm package
   example:NAME              a copy of one of pi's examples, for you to change
 """
 
@@ -111,6 +111,7 @@ def _install(parser: ArgumentParser) -> None:
         help="the sources in a file: requirements, pylock.*.toml, or JSON of pi list",
     )
     parser.add_argument("--run", action="store_true", help=SUPPRESS)  # of ``pi -e SOURCE``
+    parser.add_argument("--typescript", action="store_true", help="only fetch what extensions in TypeScript import")
     parser.add_argument("--pin", action="store_true", help="keep exactly this version until it is installed again")
     parser.add_argument("--isolated", action="store_true", help="run its plugins in processes of their own")
     parser.add_argument("-U", "--upgrade", action="store_true", help="take the newest version, not the locked one")

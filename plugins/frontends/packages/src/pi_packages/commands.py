@@ -133,6 +133,9 @@ def _install(given: Namespace, host: PluginHost, command: str) -> int:
     if given.run:
         scope = run_scope(scope.agent_dir, written[0], scope.home)
         remove_old_runs(scope.agent_dir)
+    if given.typescript:
+        _prepare_language(context, host)
+        return 0
     if not written:
         return _nothing_named("install", "pi install SOURCE")
     entries = [_entry(text, scope, isolated=given.isolated) for text in written]
@@ -140,7 +143,29 @@ def _install(given: Namespace, host: PluginHost, command: str) -> int:
     plan = apply(context, scope, Change(command=command, put=entries, upgrade=upgrade, dry_run=given.dry_run))
     if given.pin and plan.is_done and not given.dry_run:
         plan = _pin(context, scope, entries, command) or plan
+    if plan.is_done and not given.dry_run:
+        _prepare_languages(scope, context, host)
     return report(plan, given, "Already installed")
+
+
+def _prepare_languages(scope: Scope, context: Context, host: PluginHost) -> None:
+    """Fetch what extensions in TypeScript import, if one is installed."""
+    from pi_packages.manifest import scripts_in
+    from pi_packages.store import Store
+
+    packages = Store(scope.root).current().get("packages", ())
+    paths = [path for each in packages for path in (each.get("resources") or {}).get("extensions", ())]
+    scripts = [script for path in paths for script in scripts_in(Path(path))]
+    try:
+        _prepare_language(context, host, scripts)
+    except UserError as error:
+        context.say(f"Warning: {error}. Extensions that import them are not loaded until pi install --typescript")
+
+
+def _prepare_language(context: Context, host: PluginHost, scripts: list[str] | None = None) -> None:
+    for language in host.services("ExtensionLanguage") if scripts != [] else ():
+        if hasattr(language.thing, "install_packages"):
+            language.thing.install_packages(context.settings, context.environ, context.say, scripts)
 
 
 def _nothing_named(name: str, usage: str) -> int:

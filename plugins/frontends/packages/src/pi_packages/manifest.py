@@ -19,7 +19,7 @@ from pi_packages.contents import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["read_manifest"]
+__all__ = ["read_manifest", "scripts_in"]
 
 _SKIPPED = {".git", "node_modules", "__pycache__"}
 
@@ -50,7 +50,7 @@ def read_manifest(folder: Path, name: str) -> dict[str, Any]:
             resources.setdefault(kind, []).append(str(path))
     if not resources:
         raise UserError(f"{name} has no extensions, skills, prompts or themes")
-    scripts = [each for path in resources.get("extensions", ()) for each in _scripts(Path(path))]
+    scripts = [each for path in resources.get("extensions", ()) for each in scripts_in(Path(path))]
     notes = [f"{_count(scripts)} run in Node.js, with your rights"] if scripts else []
     return {"resources": resources, "notes": notes}
 
@@ -104,7 +104,7 @@ def _matching(folder: Path, pattern: str) -> Iterator[Path]:
             yield path
 
 
-def _scripts(path: Path) -> list[str]:
+def scripts_in(path: Path) -> list[str]:
     """Return the extensions in TypeScript and JavaScript that a path of a manifest names."""
     if path.is_file():
         return [str(path)] if is_script(path) else []
@@ -115,4 +115,4 @@ def _scripts(path: Path) -> list[str]:
 def _has_extensions(path: Path) -> bool:
     if path.is_file():
         return path.suffix == ".py" or is_script(path)
-    return any(path.glob("*.py")) or any(path.glob("*/__init__.py")) or bool(_scripts(path))
+    return any(path.glob("*.py")) or any(path.glob("*/__init__.py")) or bool(scripts_in(path))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import PluginManifest, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from pi_hookspecs import SettingsView
 
 __all__ = ["TypeScript"]
@@ -47,6 +49,23 @@ class TypeScript:
             entry=file.absolute(),
             options={"packages": str(packages) if packages.is_dir() else None},
         )
+
+    def install_packages(
+        self,
+        settings: SettingsView,
+        environ: Mapping[str, str],
+        say: Callable[[str], object],
+        scripts: Sequence[str] | None,
+    ) -> None:
+        """Fetch the packages that extensions import; nothing if these do not import any.
+
+        Raises:
+            UserError: They cannot be fetched.
+        """
+        from pi_typescript.packages import install_packages, needs_packages
+
+        if scripts is None or any(needs_packages(Path(each)) for each in scripts):
+            install_packages(settings, environ, say)
 
 
 def find_node(settings: SettingsView) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import tarfile
 from hashlib import sha512
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -23,9 +25,16 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import SettingsView
 
-__all__ = ["install_packages", "missing_packages", "packages_folder"]
+__all__ = ["install_packages", "missing_packages", "needs_packages", "packages_folder"]
 
 _PINNED = Path(__file__).with_name("packages.json")
+_IMPORTS = re.compile(
+    r"""["'](?:@(?:earendil-works|mariozechner)/pi-(?:tui|ai|agent-core|coding-agent)|(?:@sinclair/)?typebox)[/"']"""
+)
+_OF_TYPES = re.compile(r"""import\s+type\s[^;"']*["'][^"'\n]*["']""")
+_SUFFIXES = frozenset({".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs"})
+_MOST_FILES = 500
+"""Files of one extension that are read to find out what it imports."""
 _SHORT_WAITS = ("--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=1000")
 """Milliseconds between tries; npm waits up to a minute before it tries once more."""
 
@@ -40,6 +49,14 @@ def missing_packages(agent_dir: Path) -> dict[str, dict[str, str]]:
     pinned: dict[str, dict[str, str]] = json.loads(_PINNED.read_text(encoding="utf-8"))
     folder = packages_folder(agent_dir)
     return {name: each for name, each in pinned.items() if _version_of(folder, name) != each["version"]}
+
+
+def needs_packages(script: Path) -> bool:
+    """Whether an extension, or a file next to it or below, imports one of the packages."""
+    files = (each for each in script.parent.rglob("*") if each.suffix in _SUFFIXES)
+    own = (each for each in files if "node_modules" not in each.relative_to(script.parent).parts)
+    texts = (each.read_text(encoding="utf-8", errors="replace") for each in islice(own, _MOST_FILES))
+    return any(_IMPORTS.search(_OF_TYPES.sub("", text)) for text in texts)
 
 
 def _version_of(folder: Path, name: str) -> str | None:

@@ -52,7 +52,7 @@ export function resolveShim(specifier, packages, parent) {
   if (real.startsWith(`${REAL_AGENT}/`)) {
     throw failure(specifier, parent, `it imports ${specifier}, an internal file of the original, which this pi does not have`);
   }
-  throw failure(specifier, parent, `it imports ${specifier}, and the package ${packageOf(real)} is not installed: run pi doctor --fix`);
+  throw failure(specifier, parent, `it imports ${specifier}, and the package ${packageOf(real)} is not installed: run pi install --typescript`);
 }
 
 /** The module for `pi-coding-agent`: with the names that a file imports, and no more than these need. */
@@ -61,7 +61,7 @@ function standIn(specifier, packages, parent) {
   const wanted = parent === undefined ? new Map([["*", 1]]) : importedNames(parent.source, specifier);
   const needsScreen = [...wanted.keys()].find((name) => SCREEN.has(name));
   if (needsScreen && !hasTui) {
-    throw failure(specifier, parent, `it imports ${needsScreen}, which needs the package @earendil-works/pi-tui, and that is not installed: run pi doctor --fix`, needsScreen);
+    throw failure(specifier, parent, `it imports ${needsScreen}, which needs the package @earendil-works/pi-tui, and that is not installed: run pi install --typescript`, needsScreen);
   }
   const own = join(HERE, needsScreen || (wanted.has("*") && hasTui) ? "pi-coding-agent-screen.js" : "pi-coding-agent.js");
   const lacking = [...wanted.keys()].filter((name) => name !== "*" && !SCREEN.has(name) && !ownNames().has(name));
