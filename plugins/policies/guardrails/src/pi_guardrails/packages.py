@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pi_guardrails.call import Call, Judgement
     from pi_guardrails.words import Word
 
-__all__ = ["MANAGERS", "installs"]
+__all__ = ["MANAGERS", "installs", "installs_declared"]
 
 _INSTALLS: dict[str, str] = {
     **dict.fromkeys(("pip", "pip3"), "install download wheel"),
@@ -101,6 +101,14 @@ def installs(call: Call) -> Iterator[Judgement]:
         if rest is not None and _takes_pi(words, rest):
             yield "ask", *_OFF
             break
+
+
+def installs_declared(call: Call) -> bool:
+    """Whether ``install`` of a package manager names nothing, or only files and folders: what the project declares."""
+    texts = [word.text for word in call.operands]
+    named = call.operands[texts.index("install") + 1 :] if "install" in texts else call.operands
+    wide = call.has_letter("g") or call.has_long("--global")
+    return not wide and all(_is_known(word) or word.text in ("conanfile.txt", "conanfile.py") for word in named)
 
 
 def _is_in_project(call: Call) -> bool:

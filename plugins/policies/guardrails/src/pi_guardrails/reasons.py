@@ -8,6 +8,7 @@ __all__ = [
     "CODE",
     "DATABASE",
     "ENDS",
+    "FLASHES",
     "IMAGES",
     "JOBS",
     "KERNEL",
@@ -24,6 +25,7 @@ __all__ = [
     "RULES",
     "SCANS",
     "SECRETS",
+    "SENDS",
     "SERVICES",
     "SETTINGS",
     "SOURCES",
@@ -41,9 +43,11 @@ RULES = ("system", "it changes the firewall")
 USERS = ("system", "it changes who may use the computer")
 KERNEL = ("system", "it changes the running system")
 VOLUMES = ("disk", "it changes volumes or partitions")
+FLASHES = ("disk", "it overwrites or erases the memory of a device")
 LATER = ("schedule", "it runs commands later, unattended")
 TERMINAL = ("dynamic-command", "it runs commands in another terminal, where they are not judged")
 JOBS = ("schedule", "it changes what runs later, unattended")
+SENDS = ("exfiltration", "it sends files or messages to others")
 SERVICES = ("system", "it changes services of the computer")
 TRASH = ("delete", "it moves files to the trash")
 PUBLISH = ("publish", "it publishes, which often cannot be undone")

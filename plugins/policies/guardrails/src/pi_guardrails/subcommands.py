@@ -1,6 +1,6 @@
 """Subcommands and options that make a program dangerous: deleting, publishing, installing, printing of keys.
 
-A row is words that are among the arguments in this order. In ``_rows``, an underscore is a space.
+A row of ``WITH_WORDS`` is words that are among the arguments in this order. In ``_rows``, an underscore is a space.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pi_guardrails.reasons import (
     CODE,
     DATABASE,
     ENDS,
+    FLASHES,
     IMAGES,
     KERNEL,
     KEYS,
@@ -24,13 +25,14 @@ from pi_guardrails.reasons import (
     SERVICES,
     SETTINGS,
     SOURCES,
+    SYSTEM_PACKAGES,
     TRASH,
     UNDONE,
     USERS,
     VOLUMES,
 )
 
-__all__ = ["WITH_WORDS"]
+__all__ = ["BEGINNING_WITH", "WITH_WORDS"]
 
 
 def _rows(words: str, reason: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:
@@ -175,6 +177,15 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     + _rows("get-access-token secret_show keys_list list-keys connection-string show-connection-string login", SECRETS),
     "date": _rows("-s --set", KERNEL),
     "defaults": _rows("write delete import", SETTINGS),
+    "dbt": _rows("--full-refresh", DATABASE),
+    "forge": _rows("--broadcast", PUBLISH),
+    "guix": _rows("package_-i package_-r package_-u package_-m package_--install package_--remove", SYSTEM_PACKAGES),
+    "idf.py": _rows("flash erase-flash erase_all app-flash", FLASHES),
+    "nix-channel": _rows("--add --update --remove --rollback", SOURCES),
+    "nix-env": _rows("-e --uninstall -u --upgrade --delete-generations --rollback", PACKAGES),
+    "nix-store": _rows("--gc --delete", ("delete", "it deletes what was built or installed")),
+    "nrfjprog": _rows("--program --eraseall --recover --erasepage --memwr", FLASHES),
+    **dict.fromkeys(("pio", "platformio"), _rows("-t_upload --target_upload -t_erase -t_program -t_uploadfs", FLASHES)),
     "direnv": _rows("allow permit grant", ("dynamic-command", "it lets the folder's .envrc run from now on")),
     "b2": (*_rows("upload-file upload_file sync rm delete-bucket", CLOUD), ("delete_bucket", *CLOUD)),
     "azcopy": _rows("copy cp c sync remove rm", CLOUD),
@@ -225,7 +236,10 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         UNDONE,
     ),
     "svn": _rows("revert cleanup_--remove-unversioned delete rm propset_svn:externals", UNDONE),
-    **dict.fromkeys(("bzr", "fossil", "p4", "darcs", "pijul", "sl"), _rows("revert clean obliterate unrecord", UNDONE)),
+    **dict.fromkeys(
+        ("bzr", "fossil", "p4", "darcs", "pijul", "sl"),
+        _rows("revert clean obliterate unrecord uncommit push_--overwrite push_--force push_-f", UNDONE),
+    ),
     "repo": _rows("forall sync_--force-sync abandon prune", UNDONE),
     "dvc": _rows("gc remove destroy", ("delete", "it deletes data")),
     "git-lfs": _rows("prune_--force migrate", UNDONE),
@@ -300,7 +314,7 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     **dict.fromkeys(
         (
             "apm asdf cabal carthage conan dart flutter fnm ghcup goenv helm jupyter luarocks micro nimble nodenv "
-            "nuget nvm opam packer paru pear pecl pyenv raco rbenv sdk shards stack tlmgr vcpkg volta yay"
+            "nuget nvm opam packer paru pear pecl pyenv raco rbenv sdk shards spack stack tlmgr vcpkg volta yay"
         ).split(),
         _rows(
             "install -S -Sy -Syu -U plugin_install plugin_add plugins_install pub_add pub_global_activate "
@@ -310,6 +324,7 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         + _rows("pub_publish upload publish push delete", PUBLISH)
         + _rows("uninstall destroy rollback upgrade halt ssh", CLOUD),
     ),
+    "packer": _rows("install plugins_install", BRINGS) + _rows("build", CLOUD),
     "pipx": _rows("upgrade-all reinstall-all upgrade", BRINGS),
     "snap": _rows(f"refresh revert alias {_REMOVE}", PACKAGES),
     "vercel": _rows("env_add env_rm env_remove env_pull env_update", CLOUD),
@@ -468,3 +483,51 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "adb": _rows("shell uninstall root remount push install reboot sideload unlock restore", REMOTE),
 }
 """By program: words, rule and reason."""
+
+BEGINNING_WITH: dict[str, tuple[tuple[str, str, str], ...]] = {
+    **dict.fromkeys(
+        ("huggingface-cli", "hf", "modelscope"),
+        _rows("upload upload-large-folder repo_create repo_delete repo-files_delete", PUBLISH)
+        + _rows("login auth_login auth_token", SECRETS),
+    ),
+    "airflow": _rows("dags_trigger dags_backfill tasks_run tasks_clear variables_set connections_add", CLOUD),
+    "prefect": _rows("deployment_run deploy work-pool_create", CLOUD),
+    "dagster": _rows("job_launch job_backfill", CLOUD),
+    "zowe": _rows("jobs_submit zos-jobs_submit files_upload zos-files_upload tso_issue console_issue", CLOUD),
+    **dict.fromkeys(("jfrog", "jf"), _rows("rt_del rt_move rt_upload", PUBLISH)),
+    "pac": _rows("solution_import solution_publish pages_upload", CLOUD),
+    "cosign": _rows("sign attest attach upload copy clean", PUBLISH),
+    "code-push": _rows("release release-react promote patch", PUBLISH),
+    "glab": _rows("ci_trigger ci_retry", CLOUD),
+    "clearml-data": _rows("add sync upload publish", PUBLISH),
+    **dict.fromkeys(
+        ("wandb", "comet", "neptune"), _rows("sync artifact_put upload launch", PUBLISH) + _rows("login", SECRETS)
+    ),
+    "kaggle": _rows("datasets_create datasets_version kernels_push competitions_submit models_create", PUBLISH),
+    **dict.fromkeys(("cog", "bentoml", "truss"), _rows("push deploy", PUBLISH)),
+    **dict.fromkeys(
+        ("modal", "sky", "dstack", "runpodctl", "vastai"),
+        _rows("run launch exec stop down up start create apply cancel ssh jobs_launch app_stop", CLOUD),
+    ),
+    "ray": _rows("up down submit exec attach job_submit job_stop rsync-up kill-random-node", CLOUD),
+    "forge": _rows("create verify-contract", PUBLISH),
+    "cast": _rows("send publish", PUBLISH) + _rows("wallet_private-key wallet_decrypt-keystore", SECRETS),
+    "solana": _rows("transfer pay withdraw-stake split-stake close-vote-account config_set program_close", PUBLISH),
+    "near": _rows("send call delete-account create-account tokens", PUBLISH),
+    **dict.fromkeys(
+        ("bitcoin-cli", "lncli", "lightning-cli"),
+        _rows("sendtoaddress send sendmany sendrawtransaction sendcoins payinvoice sendpayment pay withdraw", PUBLISH)
+        + _rows("dumpprivkey dumpwallet", SECRETS),
+    ),
+    **dict.fromkeys(
+        ("west", "arduino-cli", "picotool", "pyocd", "mbed-tools"),
+        _rows("flash upload erase burn-bootloader load", FLASHES),
+    ),
+    "probe-rs": _rows("download erase run write", FLASHES),
+    "st-flash": _rows("write erase", FLASHES),
+    "cargo": _rows("flash embed espflash", FLASHES),
+    "nix": _rows("store_gc store_delete", ("delete", "it deletes what was built or installed"))
+    + _rows("profile_remove profile_upgrade profile_wipe-history", PACKAGES),
+    "guix": _rows("pull install remove upgrade gc deploy system_reconfigure home_reconfigure", SYSTEM_PACKAGES),
+}
+"""By program: words with which the arguments begin, options aside; rule and reason."""

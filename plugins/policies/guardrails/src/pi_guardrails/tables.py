@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pi_guardrails.call import has_words
 from pi_guardrails.files import READERS
-from pi_guardrails.packages import MANAGERS
+from pi_guardrails.packages import MANAGERS, installs_declared
 from pi_guardrails.reasons import (
     BRINGS,
     CLOUD,
     DATABASE,
     ENDS,
+    FLASHES,
     JOBS,
     KERNEL,
     LATER,
@@ -26,6 +28,7 @@ from pi_guardrails.reasons import (
     RULES,
     SCANS,
     SECRETS,
+    SENDS,
     SERVICES,
     SETTINGS,
     SOURCES,
@@ -36,7 +39,7 @@ from pi_guardrails.reasons import (
     USERS,
     VOLUMES,
 )
-from pi_guardrails.subcommands import WITH_WORDS
+from pi_guardrails.subcommands import BEGINNING_WITH, WITH_WORDS
 from pi_guardrails.wrappers import wrapper_of
 
 if TYPE_CHECKING:
@@ -63,9 +66,14 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         "cryptsetup lvremove lvreduce lvresize vgremove vgreduce pvremove mdadm hdparm badblocks sg_format resize2fs "
         "tune2fs e2fsck fsck xfs_repair xfs_growfs partprobe kpartx efibootmgr grub-install update-grub grub-mkconfig "
-        "flashrom dcfldd ddrescue qemu-nbd mformat esptool esptool.py avrdude dfu-util btrfstune bcdedit diskpart "
+        "flashrom dcfldd ddrescue qemu-nbd mformat btrfstune bcdedit diskpart "
         "vssadmin wbadmin asr".split(),
         VOLUMES,
+    ),
+    **dict.fromkeys(
+        "esptool esptool.py avrdude dfu-util jlinkexe jlink bossac teensy_loader_cli stm32flash lpc21isp iceprog "
+        "openfpgaloader".split(),
+        FLASHES,
     ),
     **dict.fromkeys("bleachbit tmpreaper tmpwatch rmlint".split(), ("delete", "it deletes files that it chooses")),
     **dict.fromkeys("cpan cpanm easy_install krew".split(), BRINGS),
@@ -73,6 +81,8 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     **dict.fromkeys("do-release-upgrade makepkg".split(), SYSTEM_PACKAGES),
     **dict.fromkeys("sudoedit run0 dzdo machinectl systemd-nspawn pmexec".split(), RIGHTS),
     **dict.fromkeys("killall5 skill slay taskkill".split(), ENDS),
+    **dict.fromkeys("scancel qdel bkill condor_rm oardel".split(), ENDS),
+    **dict.fromkeys("sbatch srun salloc qsub bsub condor_submit oarsub".split(), REMOTE),
     **dict.fromkeys("pg_dropcluster pg_resetwal pg_archivecleanup mysqld_safe".split(), DATABASE),
     **dict.fromkeys("semantic-release release-it goreleaser gh-pages ghp-import surge np".split(), PUBLISH),
     **dict.fromkeys("pssh parallel-ssh pdsh clush dsh mussh salt salt-ssh knife autossh".split(), REMOTE),
@@ -96,6 +106,9 @@ _ALWAYS: dict[str, tuple[str, str]] = {
         "sftp ftp lftp tftp smbclient sshfs".split(), ("exfiltration", "it exchanges files with another computer")
     ),
     "capsh": ("privileges", "it starts a shell with other rights"),
+    **dict.fromkeys("lp lpr ncftpput ncftp swaks sendmail mutt mailx".split(), SENDS),
+    **dict.fromkeys("memcflush memflush pgloader".split(), DATABASE),
+    "nix-collect-garbage": ("delete", "it deletes what was built or installed"),
     "dropdb": ("database", "it drops a database"),
     "dropuser": ("database", "it drops a user"),
     **dict.fromkeys("update-alternatives setenforce csrutil spctl auditctl losetup".split(), KERNEL),
@@ -105,6 +118,10 @@ _ALWAYS: dict[str, tuple[str, str]] = {
 }
 
 _UNLESS: dict[str, tuple[str, str, str]] = {
+    **dict.fromkeys(
+        ("xdotool", "ydotool", "cliclick", "wtype"),
+        ("search getactivewindow getmouselocation version p:", "system", "it types and clicks in other windows"),
+    ),
     "launchctl": ("list print blame version help", *LATER),
     "mount": ("-l --show-labels", *KERNEL),
     "nvme": ("list list-subsys id-ctrl id-ns smart-log version help", *VOLUMES),
@@ -165,6 +182,13 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
     "vercel": ("env ls list inspect logs dev build whoami pull link --version --help", *CLOUD),
     "dpkg": ("-l -L -s -S -p --list --status --search --listfiles --print-architecture --version", *SYSTEM_PACKAGES),
     "rpm": ("-q -qa -ql -qi -qf -V --version --query", *SYSTEM_PACKAGES),
+    **dict.fromkeys(
+        ("nixos-rebuild", "darwin-rebuild", "home-manager"),
+        (
+            "build dry-build dry-activate check list-generations generations packages news option --help --version",
+            *SYSTEM_PACKAGES,
+        ),
+    ),
     "installer": ("-pkginfo -dominfo", *SYSTEM_PACKAGES),
     "dtach": ("--help", *TERMINAL),
     "screen": ("-ls -list -v", *TERMINAL),
@@ -182,6 +206,9 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
 """The harmless first arguments, and the finding for all others."""
 
 _ABOUT_OUTPUT = frozenset("--user --system --no-pager -q --quiet".split())
+_LOOKS_FIRST = frozenset({"diff", "help"})
+"""Subcommands that look at what another one would do: ``helm diff upgrade``."""
+
 _ONLY_LOOKS = frozenset("--help --dry-run --dryrun --dry-run=client --dry-run=server --dry-run=true".split())
 """Options with which programs describe what they would do."""
 
@@ -215,11 +242,18 @@ _CMDLET = re.compile(
 )
 """Cmdlets of PowerShell that change the computer."""
 
+_FLASHING = re.compile(r"\b(program|flash|erase|mass_erase|write_image|load_image)\b")
+_OWN_CHAINS = frozenset("localhost hardhat development develop dashboard local ::test".split())
+
 _PARTS_OF_VERBS = re.compile(r"[-:]")
 _NO_SUBCOMMAND = re.compile(r"[./ ]|^\W")
 """What subcommands do not have, but files and texts do."""
 
 _PLACES_OF_VERBS = 3
+_VERSION_CONTROL = frozenset("hg jj sl svn bzr fossil darcs pijul dvc git-lfs git-town gt gh glab repo p4".split())
+"""Programs whose ``push`` sends commits to a place that the repository names, as that of git does."""
+
+_EMPTYING = frozenset("reset drop purge wipe truncate clear flush".split())
 _DESTROYING = ("--delete", "--purge", "--destroy", "--drop", "--wipe", "--erase", "--force-reset", "--accept-data-loss")
 _NO_VERBS = READERS | frozenset(
     "ack ag ant apropos awk bazel cargo cd chmod chown cmake code coverage cp ctest docker dotnet emacs fd fdfind find "
@@ -234,7 +268,7 @@ _NO_VERBS = READERS | frozenset(
 def by_name(call: Call) -> Iterator[Judgement]:
     """Yield findings about a program with these words among its arguments."""
     name, arguments = call.name, call.arguments
-    if _ONLY_LOOKS & set(call.texts):
+    if _ONLY_LOOKS & set(call.texts) or (call.operands and call.operands[0].text in _LOOKS_FIRST):
         return
     if name in _ALWAYS and call.texts not in (["--version"], ["--help"]):
         yield "ask", *_ALWAYS[name]
@@ -246,7 +280,13 @@ def by_name(call: Call) -> Iterator[Judgement]:
         elif first is None or first not in harmless.split():
             yield "ask", rule, why
     for needed, rule, why in WITH_WORDS.get(name, ()):
-        if has_words(arguments, needed):
+        if has_words(arguments, needed) and not (
+            needed == "install" and rule == "packages" and installs_declared(call)
+        ):
+            yield "ask", rule, why
+    for needed, rule, why in BEGINNING_WITH.get(name, ()):
+        words = needed.split()
+        if [word.text for word in call.operands[: len(words)]] == words:
             yield "ask", rule, why
     yield from _by_form(call)
     yield from _by_verb(call)
@@ -265,6 +305,28 @@ def _by_form(call: Call) -> Iterator[Judgement]:
         yield "ask", *CLOUD
     if name == "aws" and not _AWS_READS.fullmatch(_aws_action(call)):
         yield "ask", *CLOUD
+    yield from _by_target(call)
+
+
+def _by_target(call: Call) -> Iterator[Judgement]:
+    """Yield findings about programs that do the same here and elsewhere, or to devices."""
+    name = call.name
+    if name == "openocd" and any(_FLASHING.search(word.text) for word in call.arguments):
+        yield "ask", *FLASHES
+    if name == "spark-submit" and any(text.startswith(("yarn", "k8s:", "spark:", "mesos:")) for text in call.texts):
+        yield "ask", *REMOTE
+    if name == "twilio" and any(word.text.endswith((":create", ":update")) for word in call.operands):
+        yield "ask", *SENDS
+    if name == "steamcmd" and any(text.startswith(("+run_app_build", "+workshop_build")) for text in call.texts):
+        yield "ask", *PUBLISH
+    if name in ("hardhat", "truffle", "brownie", "ape") and _reaches_chain(call):
+        yield "ask", *PUBLISH
+
+
+def _reaches_chain(call: Call) -> bool:
+    """Whether a program for contracts works with a chain that others use."""
+    texts = [part for text in call.texts for part in text.split("=", 1)]
+    return any(before == "--network" and text not in _OWN_CHAINS for before, text in pairwise(texts))
 
 
 def _by_verb(call: Call) -> Iterator[Judgement]:
@@ -275,6 +337,19 @@ def _by_verb(call: Call) -> Iterator[Judgement]:
         verb = next((verb for word in call.operands[:_PLACES_OF_VERBS] if (verb := _verb(word.text, verbs))), None)
         if verb is not None or call.has_long(*_DESTROYING):
             yield "ask", "infrastructure", f"it may {verb or 'delete'} what cannot be brought back"
+        yield from _by_common_words([word.text for word in call.operands[:_PLACES_OF_VERBS]], name)
+
+
+def _by_common_words(words: list[str], name: str) -> Iterator[Judgement]:
+    """Yield findings about the first words of a program that mean the same with all programs that have them."""
+    if "upload" in words:
+        yield "ask", *SENDS
+    if words[:1] == ["login"] or words[:2] == ["auth", "login"]:
+        yield "ask", *SECRETS
+    if ("push" in words or "submit" in words) and name not in _VERSION_CONTROL:
+        yield "ask", *PUBLISH
+    if any(first in ("db", "database") and second in _EMPTYING for first, second in pairwise(words)):
+        yield "ask", *DATABASE
 
 
 def _writes(text: str) -> bool:
