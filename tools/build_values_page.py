@@ -39,7 +39,7 @@ What plugins get and make, field by field. The events and answers of hooks are o
 THEMES = {
     "Tools": ("tools", "actions", "shapes"),
     "Messages": ("content", "messages", "rare_messages"),
-    "Models and requests": ("models", "virtual_models", "provider", "stream"),
+    "Models and requests": ("models", "model_answers", "virtual_models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "session_context", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
     "In events and answers": ("events.prompt", "events.boundaries", "events.commands"),

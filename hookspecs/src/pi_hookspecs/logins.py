@@ -29,8 +29,9 @@ class Login(Protocol):
     """Signs in to a provider and keeps its token fresh. Credentials are plain data, as stored in auth.json.
 
     It may also have ``base_url(credential, base_url) -> str``: the base URL for requests with this credential, given
-    that of the model; for vendors whose token contains a host. And ``headers(credential) -> dict[str, str]``:
-    additional headers of every request.
+    that of the model; for vendors whose token contains a host. ``headers(credential) -> dict[str, str]``: additional
+    headers of every request. And ``billing``: a sentence about what requests with this login may cost, which front
+    ends display.
     """
 
     name: str

@@ -88,7 +88,7 @@ def _is_pattern(item: str) -> bool:
 READ_ONLY_TOOLS = ("read", "grep", "find", "ls")
 """The tools that ``read_only_tools=True`` selects."""
 
-_CODING_TOOLS = (*READ_ONLY_TOOLS, "bash", "edit", "write", "process")
+_CODING_TOOLS = (*READ_ONLY_TOOLS, "bash", "powershell", "edit", "write", "process")
 """The tools among which the setting ``defaultTools`` selects."""
 
 

@@ -136,6 +136,13 @@ class ModelAuth:
         direct = (each.name for each in host.registrations("register_logins"))
         return sorted({*host.owners("register_logins"), *direct})
 
+    def login_note(self, provider: str) -> str | None:
+        """Return what the login in use says about its bills (``Login.billing``); None without a login or a note."""
+        if self._storage.login_in_use(provider) is None:
+            return None
+        note = getattr(self._login(provider), "billing", None)
+        return note if isinstance(note, str) and note else None
+
     # For a request
 
     async def key(self, info: ProviderInfo, *, min_validity_ms: float = 0) -> str | None:

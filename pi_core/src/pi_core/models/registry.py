@@ -350,6 +350,10 @@ class ModelRegistry:
         self._keys.check(info)
         self._keys.base_url(model, info)
 
+    def login_note(self, provider_id: str) -> str | None:
+        """Return what the login in use says about its bills (``Login.billing``); None without a login or a note."""
+        return self._keys.login_note(provider_id)
+
     async def get_api_key(self, provider_id: str, *, min_validity_ms: float = 0) -> str | None:
         """Return a provider's key; None for a provider that needs none.
 

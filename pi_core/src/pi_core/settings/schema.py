@@ -134,6 +134,15 @@ class MarkdownSettings:
 
 
 @frozen(kw_only=True)
+class WarningSettings:
+    """Warnings that can be turned off."""
+
+    anthropic_extra_usage: bool = _setting(
+        True, "Warn when requests with a sign-in to Anthropic may be billed as extra usage, in the full screen"
+    )
+
+
+@frozen(kw_only=True)
 class SystemPromptSettings:
     """What pi adds to the system prompt."""
 
@@ -348,7 +357,9 @@ class SettingsSchema(PackageSettings):
     )
     tool_execution: Literal["parallel", "sequential"] = _setting("parallel", "How to run the tool calls of one answer")
     default_tools: Names | None = _setting(
-        None, "Those of read, bash, edit, write, grep, find, ls and process to offer; tools of other plugins stay"
+        None,
+        "Those of read, bash, powershell, edit, write, grep, find, ls and process to offer; tools of other plugins"
+        " stay",
     )
     shell_path: str | None = _setting(None, "The shell that the tool `bash` uses, instead of the system's")
     shell_command_prefix: str | None = _setting(None, "Text to insert before every shell command, on a separate line")
@@ -359,6 +370,11 @@ class SettingsSchema(PackageSettings):
     compaction: CompactionSettings = _setting(CompactionSettings, "When a conversation is summarized")
     branch_summary: BranchSummarySettings = _setting(BranchSummarySettings, "Summaries of abandoned branches")
     retry: RetrySettings = _setting(RetrySettings, "Requests that failed")
+
+    show_cache_miss_notices: bool = _setting(
+        False, "Notify of prompts that the provider's cache missed, of what summaries cost, and of requests repeated"
+    )
+    warnings: WarningSettings = _setting(WarningSettings, "Warnings")
 
     # Sessions
     session_dir: str | None = _setting(None, "Folder for sessions, instead of the one in the agent directory")

@@ -11,7 +11,7 @@ import pytest
 
 import pi_guardrails
 from pi_core import Settings
-from pi_testing import text, tool_call
+from pi_testing import make_tool, text, tool_call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -344,3 +344,15 @@ async def test_always_is_a_rule_that_counts_at_once_and_can_be_undone(
     fake_ui.answers(False)
     await run(session, script, command="rm -rf build*")
     assert len(fake_tools["bash"].calls) == 2
+
+
+@pytest.mark.pi(tools=[make_tool("powershell")])
+async def test_each_command_of_powershell_is_asked_about(
+    pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI
+) -> None:
+    fake_ui.answers(False)
+
+    refused = await run(pi_session, script, "powershell", command="Remove-Item -Recurse C:\\")
+
+    assert "it runs PowerShell, which is not analysed here; the user was asked and refused" in refused
+    assert fake_ui.asked[0].text.startswith("Remove-Item -Recurse")

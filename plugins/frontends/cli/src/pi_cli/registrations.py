@@ -44,8 +44,11 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 @hookimpl
 def register_commands() -> Sequence[Command]:
-    """Add ``/permissions``, in every front end."""
-    return [Command("permissions", handler=_show_permissions, description="List remembered decisions, and undo one")]
+    """Add ``/permissions`` and ``/bug``, in every front end."""
+    return [
+        Command("permissions", handler=_show_permissions, description="List remembered decisions, and undo one"),
+        Command("bug", handler=_write_bug_report, description="Write a report of a bug for you to read: /bug [TEXT]"),
+    ]
 
 
 @hookimpl
@@ -54,6 +57,12 @@ def register_permissions() -> Sequence[PermissionStore]:
     from pi_cli.permissions import ApprovedPackages, TrustedFolders
 
     return [TrustedFolders(), ApprovedPackages()]
+
+
+async def _write_bug_report(args: str, ctx: PiContext) -> None:
+    from pi_cli.bug_report import write_report
+
+    await write_report(args, ctx)
 
 
 async def _show_permissions(args: str, ctx: PiContext) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_hookspecs import Model, ProviderInfo, hookimpl
+from pi_tui.port.local import LocalPort
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -97,3 +98,33 @@ async def test_nothing_is_forgotten_where_nothing_is_stored(desk) -> None:
         await user.type("/logout", "enter")
 
         await user.sees("Nothing is stored for any provider.")
+
+
+class Billed(Both):
+    @hookimpl
+    def register_logins(self):
+        login = Harbour()
+        login.billing = "Each wave is billed."
+        return [login]
+
+
+@pytest.mark.pi(plugins={"harbour": Billed()})
+async def test_what_a_sign_in_may_cost_is_said_where_its_model_is_used_and_the_setting_allows_it(
+    pi_session: AgentSession,
+) -> None:
+    await pi_session.models.auth.set("harbour", {"type": "oauth", "access": "a"})
+    port = LocalPort(pi_session)
+    elsewhere = [*port.problems()]
+    await pi_session.set_model(pi_session.models.find("harbour/low"))
+    here = [*port.problems()]
+    pi_session.settings.set("warnings.anthropicExtraUsage", value=False)
+
+    assert "Each wave is billed." not in elsewhere
+    assert "Each wave is billed." in here
+    assert "Each wave is billed." not in [*port.problems()]
+
+
+def test_a_sign_in_to_anthropic_says_what_it_may_cost() -> None:
+    from pi_provider_anthropic.login import AnthropicLogin
+
+    assert "warnings.anthropicExtraUsage" in AnthropicLogin.billing

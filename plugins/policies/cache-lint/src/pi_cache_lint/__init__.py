@@ -8,6 +8,7 @@ from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from pi_cache_lint.first import Moment, Observed
+    from pi_cache_lint.notices import RequestNotices
     from pi_cache_lint.watch import Watch
     from pi_hookspecs import Command, ModelUsageEvent, PiAPI, PiContext, Subcommand
 
@@ -38,10 +39,16 @@ def activate(pi: PiAPI) -> None:
     observed: Observed | None = None
     watch: Watch | None = None
     first: tuple[ModelUsageEvent, Moment] | None = None
+    notices: RequestNotices | None = None
 
     @pi.on("model_usage")
     def look(event: ModelUsageEvent, ctx: PiContext) -> None:
-        nonlocal observed, watch, first
+        nonlocal observed, watch, first, notices
+        if ctx.settings.get("showCacheMissNotices") is True:
+            from pi_cache_lint.notices import RequestNotices
+
+            notices = notices or RequestNotices()
+            notices.look(event, ctx)
         if event.error is not None or not isinstance(event.payload, dict):  # there is nothing to compare
             if observed is not None:
                 observed.payloads.pop(event.request_id, None)

@@ -17,6 +17,7 @@ from pi_cache_lint.difference import first_change, first_difference
 from pi_cache_lint.first import ENTRY, tools_of
 from pi_cache_lint.line import Line, Section
 from pi_cache_lint.loss import CENT, NOTABLE_TOKENS, dollars_of, missed_tokens
+from pi_cache_lint.notices import SETTING, notify_miss
 from pi_cache_lint.record import stored_line, to_record
 
 if TYPE_CHECKING:
@@ -147,15 +148,18 @@ class Watch:
                 }
             },
         )
-        who = culprit.link.partition("[")[0], culprit.plugin
+        who, notified = (culprit.link.partition("[")[0], culprit.plugin), False
         if kind == "avoidable" and dollars > CENT and who not in self._reported:
             self._reported.add(who)
             by = f"plugin {culprit.plugin!r} ({culprit.hook})" if culprit.plugin else "pi, or a cause not found"
+            notified = True
             ctx.ui.notify(
                 f"The provider's cache was lost at {link}, changed by {by}: {missed:,} tokens were paid again, about"
                 f" ${dollars:.2f}. /cache lists all of them.",
                 "warning",
             )
+        if not notified and ctx.settings.get(SETTING) is True:
+            notify_miss(culprit, kind, missed, event, ctx)
 
     def _store(self, _event: object, ctx: PiContext) -> None:
         """Store the new part of the conversation's chain if a break after a resume would cost a cent."""

@@ -17,7 +17,7 @@ __all__ = ["findings_of", "refusal", "until_mended"]
 
 _WRITERS = frozenset({"write", "edit"})
 _LONGEST_SHOWN = 2000
-_SUBJECTS = {"bash": "command", "codemode": "code"}
+_SUBJECTS = {"bash": "command", "powershell": "command", "codemode": "code"}
 """The argument that the user is shown, by tool; ``path`` for others."""
 
 
@@ -60,6 +60,8 @@ def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy, *, is_c
         from pi_guardrails.judge import judge_command  # the parser comes with the first command
 
         findings += judge_command(command, policy.places)
+    if tool == "powershell":
+        findings.append(Finding("ask", "inline-code", "it runs PowerShell, which is not analysed here"))
     if tool == "codemode" and not is_confined:
         findings.append(Finding("ask", "inline-code", "it runs Python code, which is not analysed here"))
     if isinstance(path, str):

@@ -25,6 +25,10 @@ class AnthropicLogin:
     """Implements ``Login`` for provider ``anthropic``."""
 
     name = "anthropic"
+    billing = (
+        "This session uses a sign-in to Anthropic. Requests of programs other than Claude Code may be billed as extra"
+        " usage, by the token, and not with the plan. The setting warnings.anthropicExtraUsage turns this notice off."
+    )
 
     def __init__(self, http: Http | None = None) -> None:
         self._http = http or Http()

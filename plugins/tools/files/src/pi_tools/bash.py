@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_tools.commands.output import Output
     from pi_tools.options import BashOperations, BashOptions, SpawnContext
 
-__all__ = ["bash_tool", "operations_for", "prepare"]
+__all__ = ["bash_tool", "operations_for", "prepare", "run_command", "timeout_of"]
 
 _PARAMETERS = {
     "type": "object",
@@ -51,13 +51,13 @@ def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Too
     async def execute(
         _call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: ToolUpdate, ctx: ToolContext
     ) -> ToolResult:
-        timeout = _timeout(params.get("timeout"))
+        timeout = timeout_of(params.get("timeout"))
         if signal.aborted:
             raise ToolFailure("Command aborted")
         if params.get("background"):
             return await _start(params, options, signal=signal, ctx=ctx)
         spawn = await prepare(clean(params["command"]), cwd or str(ctx.cwd), ctx, options, purpose="bash")
-        return await _run(spawn, timeout, signal=signal, on_update=on_update, ctx=ctx, options=options)
+        return await run_command(spawn, timeout, signal=signal, on_update=on_update, ctx=ctx, options=options)
 
     return Tool(
         name="bash",
@@ -96,7 +96,12 @@ async def _start(params: dict[str, Any], options: BashOptions | None, *, signal:
     return await start(ctx, command, params.get("name") or clean(params["command"]), signal)
 
 
-def _timeout(value: float | None) -> float | None:
+def timeout_of(value: float | None) -> float | None:
+    """Return the seconds after which a command is ended.
+
+    Raises:
+        ToolFailure: They make no sense.
+    """
     if value is None:
         return None
     if value != value or value == math.inf or value <= 0:  # noqa: PLR0124 - the test for NaN; an integer may be too big for isfinite
@@ -131,7 +136,7 @@ def _runnable(command: str, ctx: Any, options: BashOptions | None) -> str:
     return f"{prefix}\n{clean(command)}" if prefix else clean(command)
 
 
-async def _run(
+async def run_command(
     spawn: SpawnContext,
     seconds: float | None,
     *,
@@ -140,6 +145,7 @@ async def _run(
     ctx: Any,
     options: BashOptions | None,
 ) -> ToolResult:
+    """Run a prepared command to its end, and return its output as the tool's result."""
     from pi_hookspecs.errors import Aborted
     from pi_tools.commands.output import DEFAULT_FILE_CAP, Output
 

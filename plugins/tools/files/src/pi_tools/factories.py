@@ -11,6 +11,7 @@ from pi_tools.edit import edit_tool
 from pi_tools.find import find_tool
 from pi_tools.grep import grep_tool
 from pi_tools.ls import ls_tool
+from pi_tools.powershell import find_powershell, powershell_tool
 from pi_tools.process import process_tool
 from pi_tools.read import read_tool
 from pi_tools.write import write_tool
@@ -71,8 +72,12 @@ _READ_ONLY = ("read", "grep", "find", "ls")
 
 
 def session_tools() -> list[Tool]:
-    """Return the seven tools for the directory of the session that calls them, and the one for its processes."""
-    return [*(make(None, None) for make in _MAKERS.values()), process_tool()]
+    """Return the seven tools for the directory of the session that calls them, and the one for its processes.
+
+    Where there is a PowerShell, its tool comes last.
+    """
+    others = [powershell_tool()] if find_powershell() is not None else []
+    return [*(make(None, None) for make in _MAKERS.values()), process_tool(), *others]
 
 
 def _several(names: Iterable[str], cwd: _Path, options: ToolsOptions | None) -> dict[str, Tool]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import PluginSetting, hookimpl
+from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiAPI
+    from pi_hookspecs import PiAPI, PluginSetting
 
 __all__ = ["activate", "pi_when", "register_settings"]
 
@@ -27,15 +27,6 @@ def activate(pi: PiAPI) -> None:
 @hookimpl
 def register_settings() -> Sequence[PluginSetting]:
     """Declare ``imageGeneration.enabled`` and ``imageGeneration.model``."""
-    return [
-        PluginSetting(
-            "imageGeneration.enabled",
-            schema={"type": "boolean", "default": False},
-            description="Offer the tool generate_image, with which the model draws images into files",
-        ),
-        PluginSetting(
-            "imageGeneration.model",
-            schema={"type": ["string", "null"], "default": None},
-            description="The image model that draws; by default the first one whose provider has a key",
-        ),
-    ]
+    from pi_image_generation.options import ENABLED, MODEL
+
+    return [ENABLED, MODEL]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import TextContent, Tool, ToolAnnotations, ToolResult
 from pi_image_generation.files import ImageFiles
+from pi_image_generation.options import MODEL
 
 if TYPE_CHECKING:
     from pi_hookspecs import AbortSignal, GeneratedImages, ToolContext, ToolUpdate
@@ -61,7 +62,7 @@ async def _execute(
     files = ImageFiles(ctx)
     files.check(params.get("path"))
     start = [await files.read(path) for path in params.get("images") or ()]
-    model = ctx.settings.get_str("imageGeneration.model", "") or ""
+    model = ctx.settings.get_str(MODEL.name, "") or ""
     options = {name: params[name] for name in _OPTIONS if params.get(name)}
     on_update(ToolResult.text("Drawing ..."))
     drawn = await ctx.models.generate_image(model, params["prompt"], images=start, options=options, signal=signal)

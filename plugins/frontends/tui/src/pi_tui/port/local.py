@@ -123,6 +123,8 @@ class LocalPort:
         yield from session.models.warnings
         yield from session.toolbox.warnings
         yield from session.session_manager.notices
+        if session.model is not None and session.settings.get_bool("warnings.anthropicExtraUsage", default=True):
+            yield from filter(None, [session.models.login_note(session.model.provider)])
 
     def why_no_model(self) -> str | None:
         """Return sentences on why no model is selected and what to do; None if there is a model."""

@@ -14,7 +14,7 @@ from pi_tools.threads import finish
 from pi_tools.workspace import StartPolicy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_hookspecs.abort import AbortSignal
     from pi_process_kit import Process, Starter
@@ -27,6 +27,7 @@ class LocalBashOperations:
 
     Args:
         shell_path: The shell; None looks for bash.
+        shell_arguments: Its arguments before the command.
         keep_background: As in ``BashOptions``.
         session: Id of the session that owns the background processes.
         start: Starts the programs; None for the default of this machine.
@@ -37,12 +38,14 @@ class LocalBashOperations:
         self,
         *,
         shell_path: str | None = None,
+        shell_arguments: Sequence[str] = ("-c",),
         keep_background: bool | None = None,
         session: str = "",
         start: Starter | None = None,
         start_policy: StartPolicy | None = None,
     ) -> None:
         self._shell_path = shell_path
+        self._arguments = tuple(shell_arguments)
         self._keep = keep_background
         self._session = session
         self._start = start
@@ -66,7 +69,7 @@ class LocalBashOperations:
             raise system_failure(error, "pipe") from error
         process: Process | None = None
         try:
-            process = await self._launch([shell, "-c", command], cwd, env, out=out, into=into)
+            process = await self._launch([shell, *self._arguments, command], cwd, env, out=out, into=into)
             os.close(into)
             into = -1
             return await self._attend(process, _pump(out, on_data), signal, timeout)

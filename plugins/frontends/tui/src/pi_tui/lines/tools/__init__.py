@@ -13,6 +13,7 @@ __all__ = ["view_of"]
 
 _VIEWS: dict[str, ToolView] = {
     "bash": bash.BashView(),
+    "powershell": bash.BashView(),
     "edit": edit.EditView(),
     "find": search.SearchView("find", 20),
     "grep": search.SearchView("grep", 15),
