@@ -49,7 +49,16 @@ IMPLEMENTED = frozenset(
         "Launcher",
         "Login",
     }
-    | {"LsOperations", "MarkdownTransform", "Mode", "ModelDiscovery", "PluginRunner", "ProcessKeeper", "Provider"}
+    | {
+        "ExtensionLanguage",
+        "LsOperations",
+        "MarkdownTransform",
+        "Mode",
+        "ModelDiscovery",
+        "PluginRunner",
+        "ProcessKeeper",
+        "Provider",
+    }
     | {
         "ReadOperations",
         "Renderer",

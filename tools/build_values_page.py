@@ -70,6 +70,7 @@ IMPLEMENTED |= {
     "OverlayHandle",
     "TextRedactor",
     "TraceContext",
+    "ExtensionLanguage",
     "PluginRunner",
     "SessionSearch",
     "PermissionStore",

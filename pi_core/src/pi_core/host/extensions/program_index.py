@@ -31,8 +31,8 @@ class ProgramIndex:
     Args:
         agent_dir: The agent directory.
         folder: The plugin's folder.
-        entry: The plugin's file, if it is not all of the folder: then it and those that it reported to have loaded
-            are looked at.
+        entry: The plugin's file, if it is not all of the folder: then the contents of it and of those that it reported
+            to have loaded are looked at.
     """
 
     def __init__(self, agent_dir: Path, folder: Path, entry: Path | None = None) -> None:
@@ -85,7 +85,7 @@ class ProgramIndex:
     def _marks(self, loaded: Iterable[str]) -> list[list[str | int]]:
         if self._entry is not None:
             files = sorted({os.fspath(self._entry), *loaded})
-            return [[each, *_time_and_size(each)] for each in files]
+            return [[each, _digest(each)] for each in files]
         return [[str(each.relative_to(self._folder)), *_time_and_size(each)] for each in files_of_program(self._folder)]
 
 
@@ -105,9 +105,19 @@ def files_of_program(folder: Path) -> list[Path]:
     return found[:_MOST_FILES]
 
 
-def _time_and_size(file: str | Path) -> tuple[int, int]:
+def _digest(file: str) -> str:
+    from hashlib import blake2b  # few users have extensions in other languages
+
     try:
-        found = os.stat(file)  # noqa: PTH116 - a text or a path
+        with open(file, "rb") as content:  # noqa: PTH123 - a text
+            return blake2b(content.read(), digest_size=16).hexdigest()
+    except OSError:
+        return ""
+
+
+def _time_and_size(file: Path) -> tuple[int, int]:
+    try:
+        found = file.stat()
     except OSError:
         return -1, -1
     return found.st_mtime_ns, found.st_size

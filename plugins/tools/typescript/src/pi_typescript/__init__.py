@@ -28,13 +28,6 @@ def register_services() -> Sequence[ExtensionLanguage]:
 @hookimpl
 def register_settings() -> Sequence[PluginSetting]:
     """Declare ``typescript.node``."""
-    from pi_hookspecs import PluginSetting
+    from pi_typescript.options import NODE
 
-    return [
-        PluginSetting(
-            name="typescript.node",
-            schema={"type": "string"},
-            description="The Node.js that runs extensions in TypeScript: a path, or a name that is looked up on PATH",
-            protected=True,
-        )
-    ]
+    return [NODE]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import PluginManifest, UserError
+from pi_typescript.options import NODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -74,7 +75,7 @@ def find_node(settings: SettingsView) -> str:
     Raises:
         UserError: There is none.
     """
-    configured = settings.get_str("typescript.node", None)
+    configured = settings.get_str(NODE.name, None)
     named = os.path.expanduser(configured) if configured else "node"  # noqa: PTH111 - may be a name to look up
     found = shutil.which(named)
     if found is None:
