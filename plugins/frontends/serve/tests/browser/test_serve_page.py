@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pi_hookspecs import UserError
 from pi_serve.web import web_server
 from pi_testing import text, thinking, tool_call
 
@@ -153,6 +154,32 @@ async def test_it_continues_when_the_server_was_started_again(empty_page, served
     assert shown == ["Before.", "Meanwhile.", "After."]
 
 
+async def test_a_prompt_is_sent_once_and_comes_back_if_it_is_refused(page, served, script, monkeypatch) -> None:
+    accepted = asyncio.Event()
+    prompt = served.session.prompt
+
+    async def slow(*given, **options):
+        await accepted.wait()
+        if len(script.requests) == 1:
+            raise UserError("The harbour is closed.")
+        return await prompt(*given, **options)
+
+    monkeypatch.setattr(type(served.session), "prompt", lambda _, *given, **options: slow(*given, **options))
+    script.turn(text("High."))
+    await page.keys("When?", "Enter", "Enter")
+    await page.until("document.getElementById('state').textContent === 'sending'")
+    left = await page.run("document.getElementById('text').value")
+    accepted.set()
+    await page.until("document.querySelectorAll('.answer').length === 1")
+    await page.until("document.getElementById('state').textContent === 'ready'")
+    await page.keys("And now?", "Enter")
+    await page.until("document.getElementById('transcript').innerText.includes('The harbour is closed.')")
+
+    assert left == ""
+    assert await page.run("document.querySelectorAll('.user').length") == 1
+    assert await page.run("document.getElementById('text').value") == "And now?"
+
+
 async def test_an_image_is_attached_and_sent_with_the_prompt(page, served, script) -> None:
     script.turn(text("A dot."))
     await page.run(f"""(() => {{
@@ -215,6 +242,53 @@ async def test_the_model_is_chosen_on_the_page(page, served, script) -> None:
 
     assert name in await page.run("document.getElementById('facts').textContent")
     assert page.console == []
+
+
+async def test_commands_of_the_page_and_of_plugins_are_carried_out_and_others_not_sent(page, served, script) -> None:
+    script.turn(text("High at six."))
+    for line in ("/name tides", "When?"):
+        await page.keys(line, "Enter")
+    await page.until("document.querySelectorAll('.answer').length === 1")
+    await page.until("document.getElementById('state').textContent === 'ready'")
+    named = await page.run("document.getElementById('name').textContent")
+
+    await page.keys("/tidings", "Enter")
+    await page.until("document.getElementById('transcript').innerText.includes('There is no command /tidings here')")
+    kept = await page.run("document.getElementById('text').value")
+    await page.run("document.getElementById('text').value = ''")
+    await page.keys("/fork", "Enter")
+    await page.until("document.getElementById('dialog').open")
+    await page.keys("Enter")
+    await page.until("document.getElementById('text').value === 'When?'")
+    await page.until("document.querySelectorAll('.answer').length === 0")
+    await page.run("document.getElementById('text').value = ''")
+    served.session.ui.set_editor_text("And the moon?")
+    served.session.ui.set_status("ships", "1 ship at sea")
+    await page.until("document.getElementById('text').value === 'And the moon?'")
+    await page.until("document.getElementById('news').innerText === '1 ship at sea'")
+
+    assert (named, kept) == ("tides", "/tidings")
+    assert len(script.requests) == 1
+    assert page.console == []
+
+
+async def test_headings_tables_and_links_of_an_answer_are_shown_as_such(page, served, script) -> None:
+    script.turn(
+        text("# Tides\n\nSee [the table](https://example.com/tides) and [this](javascript:alert(1)).\n| a |\n| 1 |")
+    )
+    script.turn(tool_call("write", path="a.txt", content="high\nlow\n")).turn(text("Done."))
+    for number, words in enumerate(("Show it", "Write it"), 1):
+        await page.keys(words, "Enter")
+        await page.until(f"document.querySelectorAll('.user').length === {number}")
+        await page.until("document.getElementById('state').textContent === 'ready'")
+
+    assert await page.run("document.querySelector('main h2').textContent") == "Tides"
+    assert await page.run("[...document.querySelectorAll('main a')].map((each) => each.href)") == [
+        "https://example.com/tides"
+    ]
+    assert "[this](javascript:alert(1))." in await page.text()
+    assert await page.run("document.querySelector('main pre').textContent") == "| a |\n| 1 |"
+    assert "content:\nhigh\nlow" in await page.run("document.querySelector('main details pre').textContent")
 
 
 async def test_search_leaves_what_matches(page, served, script) -> None:

@@ -74,7 +74,7 @@ async def test_the_menu_leads_to_the_other_session_behind_the_proxy(empty_page, 
             await page.click("#send")
             await page.until("document.querySelector('.answer')?.innerText.includes('High at six.')")
             await page.click("#sessions summary")
-            await page.until("document.querySelectorAll('#list li').length === 3")
+            await page.until("document.querySelectorAll('#list a, #list span').length === 3")
             links = await page.run("[...document.querySelectorAll('#list a')].map((each) => each.href)")
             current = await page.run("document.querySelector('#list [aria-current]').href")
             await page.run("document.querySelectorAll('#list a')[1].click()")

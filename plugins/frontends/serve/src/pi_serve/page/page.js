@@ -103,17 +103,36 @@ function picture(block) {
 function appendText(box, text) { // code between fences is shown as such
   text.split(/^```.*$/m).forEach((part, number) => {
     const words = part.replace(/^\n+|\s+$/g, "");
-    if (words) box.append(number % 2 ? make("pre", "", words) : paragraph(words));
+    if (words) box.append(...(number % 2 ? [make("pre", "", words)] : blocks(words)));
   });
 }
 
-function paragraph(text) { // `code` and **strong** are shown as such
-  const made = make("p");
+function blocks(text) { // headings, tables as they are written, and paragraphs
+  const made = [];
+  for (const line of text.split("\n")) {
+    const heading = /^(#{1,5}) +(.+)/.exec(line), kind = heading ? `h${heading[1].length + 1}` : line.startsWith("|") ? "pre" : "p";
+    const last = made.at(-1);
+    if (last?.kind === kind && !heading) last.words += `\n${line}`;
+    else made.push({ kind, words: heading ? heading[2] : line });
+  }
+  return made.filter(({ words }) => words.trim()).map(({ kind, words }) => inline(make(kind), words.trim()));
+}
+
+function inline(made, text) { // `code`, **strong** and [links](https://...) are shown as such
   text.split(/`([^`\n]+)`/).forEach((part, number) => {
-    if (number % 2) made.append(make("code", "", part));
-    else part.split(/\*\*([^*\n]+)\*\*/).forEach((words, place) => made.append(place % 2 ? make("strong", "", words) : words));
+    if (number % 2) { made.append(make("code", "", part)); return; }
+    part.split(/\*\*([^*\n]+)\*\*/).forEach((words, place) => made.append(...(place % 2 ? [make("strong", "", words)] : links(words))));
   });
   return made;
+}
+
+function links(text) {
+  return text.split(/(\[[^\]\n]+\]\(https?:\/\/[^\s()]+\))/).map((part, number) => {
+    if (number % 2 === 0) return part;
+    const [, words, address] = /^\[(.+)\]\((.+)\)$/.exec(part), link = make("a", "", words);
+    Object.assign(link, { href: address, rel: "noreferrer", target: "_blank" });
+    return link;
+  });
 }
 
 function boxOfAnswer(message) {
@@ -136,12 +155,17 @@ function thinking(text) {
 function call(id, name, given) {
   const details = make("details"), words = Object.values(given ?? {}).filter((each) => typeof each === "string");
   details.append(make("summary", "", `${name} ${words[0] ?? ""}`.slice(0, 200)));
-  if (given && Object.keys(given).length) details.append(make("pre", "", JSON.stringify(given, null, 2)));
+  if (given && Object.keys(given).length) details.append(make("pre", "", argumentsText(given)));
   details.output = make("pre");
   details.output.hidden = true;
   details.append(details.output);
   calls.set(id, details);
   return details;
+}
+
+function argumentsText(given) {
+  const text = ([name, value]) => typeof value !== "string" ? `${name}: ${JSON.stringify(value)}` : `${name}:${value.includes("\n") ? "\n" : " "}${value}`;
+  return Object.entries(given).map(text).join("\n");
 }
 
 function showResult(id, name, result) {
@@ -259,6 +283,16 @@ function asked(request) {
     open.push(request);
     if (open.length === 1) display();
   } else if (request.method === "notify") note(request.message, request.notifyType === "error");
+  else if (request.method === "set_editor_text") write(request.text);
+  else if (request.method === "setStatus") setNews(request.statusKey, request.statusText);
+  else if (request.method === "setWidget") setNews(request.widgetKey, request.widgetLines?.join("\n"));
+}
+
+const news = new Map(); // what plugins show near the prompt
+
+function setNews(key, words) {
+  if (words) news.set(key, words); else news.delete(key);
+  drawTray();
 }
 
 function forget(id) {
@@ -324,14 +358,75 @@ $("prompt").addEventListener("submit", (event) => {
   event.preventDefault();
   const message = text.value, sent = [...images];
   if (!message.trim()) return;
+  const command = /^\/([a-z][\w:-]*)(?:\s+([^]*))?$/.exec(message.trimEnd());
+  if (command) carryOut(message, command[1], command[2] ?? "");
+  else sendPrompt(message, sent);
+});
+
+function write(words) {
+  text.value = words;
+  fit();
+}
+
+let unanswered = null; // the prompt that the server has not accepted yet
+
+function sendPrompt(message, sent) {
   const request = { message, ...(sent.length ? { images: sent } : {}), ...(isWorking ? { streamingBehavior: "steer" } : {}) };
-  ask("prompt", request, (answer) => {
-    if (!answer.success) { note(answer.error, true); return; }
-    if (text.value === message) { text.value = ""; fit(); }
-    images = images.filter((each) => !sent.includes(each));
+  const isSent = ask("prompt", request, (answer) => {
+    if (answer.success) {
+      unanswered = null;
+      images = images.filter((each) => !sent.includes(each));
+    } else note(answer.error, true);
+    takeBack();
+    working(isWorking);
     drawTray();
   });
-});
+  if (!isSent) return;
+  unanswered = message;
+  write("");
+  $("state").textContent = "sending";
+}
+
+function takeBack() { // what was not accepted
+  if (unanswered !== null && !text.value) write(unanswered);
+  unanswered = null;
+}
+
+// Commands: those of the page, and those of plugins, which the server carries out
+
+function result(then) {
+  return (answer) => { if (answer.success) then(answer.data ?? {}); else note(answer.error, true); };
+}
+
+const COMMANDS = {
+  new: () => ask("new_session"),
+  fork: () => ask("get_fork_messages", {}, result(({ messages }) => {
+    const choices = new Map(messages.map((each, number) => [`${number + 1}. ${each.text.slice(0, 200)}`, each.entryId]));
+    if (!choices.size) { note("There is no message yet.", true); return; }
+    asked({ method: "select", title: "Go on in a new session from before which message?", options: [...choices.keys()], then: (name) => {
+      if (choices.has(name)) ask("fork", { entryId: choices.get(name) }, result((copy) => { if (!copy.cancelled) write(copy.text); }));
+    } });
+  })),
+  compact: (words) => ask("compact", words ? { customInstructions: words } : {}),
+  name: (words) => ask("set_session_name", { name: words }, result(() => ask("get_state"))),
+  model: () => $("model").click(),
+  help: () => ask("get_commands", {}, result(({ commands }) => {
+    const names = [...Object.keys(COMMANDS), ...commands.map((each) => each.name)];
+    note(`Commands: ${names.map((each) => `/${each}`).join(" ")}`);
+  })),
+};
+
+function carryOut(message, name, words) {
+  if (Object.hasOwn(COMMANDS, name)) {
+    write("");
+    COMMANDS[name](words.trim());
+    return;
+  }
+  ask("get_commands", {}, result(({ commands }) => {
+    if (commands.some((each) => each.name === name)) sendPrompt(message, [...images]);
+    else note(`There is no command /${name} here; /help lists them. A space before it sends it as text.`, true);
+  }));
+}
 
 // Images and queued messages, above the prompt
 
@@ -352,7 +447,9 @@ function attach(files) {
 }
 
 function drawTray() {
-  $("tray").hidden = !images.length && !queued.length;
+  $("tray").hidden = !images.length && !queued.length && !news.size;
+  $("news").hidden = !news.size;
+  $("news").textContent = [...news.values()].join("\n");
   $("unqueue").hidden = !queued.length || observes;
   $("queue").replaceChildren(...queued.map((each) => make("li", "", `Queued: ${each.slice(0, 200)}`)));
   $("attached").replaceChildren(...images.map((image) => {
@@ -372,8 +469,7 @@ document.addEventListener("drop", (event) => { event.preventDefault(); attach(ev
 
 $("unqueue").addEventListener("click", () => ask("clear_queue", {}, (answer) => {
   if (!answer.success) { note(answer.error, true); return; }
-  text.value = [...answer.data.steering, ...answer.data.followUp, text.value].filter(Boolean).join("\n\n");
-  fit();
+  write([...answer.data.steering, ...answer.data.followUp, text.value].filter(Boolean).join("\n\n"));
 }));
 
 // The model
@@ -432,7 +528,10 @@ $("sessions").addEventListener("toggle", async () => {
   if (!$("sessions").open) return;
   const answer = await fetch("sessions");
   const served = answer.ok ? await answer.json() : [];
-  $("list").replaceChildren(...served.map((each) => {
+  const fresh = make("li"), button = make("button", "plain", "New session");
+  button.addEventListener("click", () => { $("sessions").open = false; COMMANDS.new(); });
+  fresh.append(button);
+  $("list").replaceChildren(...(observes ? [] : [fresh]), ...served.map((each) => {
     const address = isHere ? each.url : each.public; // an address of this computer leads a phone to the phone
     const item = make("li"), link = make(address ? "a" : "span", "", `${each.session.slice(0, 8)} ${each.cwd}`);
     if (address) link.href = address;
@@ -459,7 +558,7 @@ function ask(type, more = {}, then = null) {
     if (!answer.success) note(answer.error, true);
     else if (type === "get_state") facts(answer.data);
   }));
-  send({ id, type, ...more });
+  return send({ id, type, ...more });
 }
 
 function connect() {
@@ -481,6 +580,8 @@ function connect() {
     live?.box.remove();
     live = null;
     answers.clear();
+    takeBack();
+    news.clear();
     while (open.length) forget(open[0].id);
     setTimeout(connect, wait);
     wait = Math.min(wait * 2, 10000);
