@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_hookspecs import Context, Model, ProviderInfo, SideRequest, ToolResult, UserMessage, hookimpl
-from pi_testing import make_tool, text, tool_call
+from pi_testing import VirtualModelContract, make_tool, text, tool_call
 
 
 class TwoModels:
@@ -67,3 +67,7 @@ async def test_the_user_learns_which_setting_is_missing(pi_session):
     answer = await pi_session.prompt("Fix it")
 
     assert "router.plan" in answer.error_message
+
+
+class TestContract(VirtualModelContract):
+    model = "plan-edit/auto"

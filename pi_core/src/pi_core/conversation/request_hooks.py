@@ -91,6 +91,8 @@ class RequestHooks:
             PiError: A plugin refuses the request.
         """
         self._request = None
+        if self.warming is not None:
+            self.warming.forget()  # a refresh in progress must not use the budget of this request
         if not self._hooks.implemented.isdisjoint(_HOOKS):
             common = {
                 "request_id": request_id,

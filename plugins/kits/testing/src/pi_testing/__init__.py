@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pi_testing.cache_guard import CacheGuard
     from pi_testing.cassettes import Cassette
     from pi_testing.contract_images import ImageCase, ImageContract
+    from pi_testing.contract_virtual import VirtualModelContract
     from pi_testing.fake_launcher import FakeLauncher
     from pi_testing.fake_processes import FakeProcess, FakeProcesses
     from pi_testing.fake_screen import FakeFullUI, RecordingScreen
@@ -56,6 +57,7 @@ _HOMES = {
     "fake_workspace": "FakeWorkspace",
     "faults": "failing_hook slow_hook",
     "contract_images": "ImageCase ImageContract",
+    "contract_virtual": "VirtualModelContract",
     "mode_contract": "ModeContract",
     "provider_contract": "ProviderCase ProviderContract ServerCase",
     "reader_contract": "ReaderContract",
@@ -94,6 +96,7 @@ __all__ = [
     "Step",
     "StoreContract",
     "ToolContract",
+    "VirtualModelContract",
     "arguments",
     "delay",
     "error",

@@ -108,8 +108,12 @@ class Gate:
     shared: Shared
     names: tuple[str | None, ...]
 
-    async def request(self, new: Reservation) -> str | None:
+    async def request(self, new: Reservation, *, is_needed: bool = True) -> str | None:
         """Reserve a request; return why it is refused, None if it is allowed.
+
+        Args:
+            new: The request, with the most that it may use.
+            is_needed: Whether the run needs it; for another one the user is not asked, and nothing waits.
 
         Raises:
             OSError: The ledger cannot be read, or nothing can be reserved.
@@ -117,6 +121,8 @@ class Gate:
         end, has_status = time.monotonic() + _WAIT_SECONDS, False
         try:
             while (reached := await self._reserve(new, wait=time.monotonic() < end)) is not None:
+                if not is_needed:
+                    return explained(reached, self.account.allowed(reached.limit))
                 if reached.may_pass:
                     self.ctx.ui.set_status(_STATUS, f"Waiting for requests that may reach {reached.limit.setting}")
                     has_status = True

@@ -175,7 +175,8 @@ class Hooks:
             amounts={**most(event.model, event.estimated_tokens), "requests": 1, "turns": int(is_turn)},
             is_shared=budgets.are_shared,
         )
-        reason = await self._gate(account, budgets, ctx, names).request(new)
+        gate = self._gate(account, budgets, ctx, names)
+        reason = await gate.request(new, is_needed=event.purpose != "cache_warming")
         for damage in shared_in(agent_dir).ledger.damages[:_DAMAGES_SHOWN]:
             self._notify_once(str(damage), ctx)
         if account.latest_day > today():
