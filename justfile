@@ -56,11 +56,12 @@ docs:
 site:
     uv run --group docs python tools/build_site.py
 
-# Draw the pictures of the screen and of the examples, the screens that tests compare with, and the web page again.
+# Draw the pictures of the screen and of the examples, the screens that tests compare with, the web page and the exported page again.
 picture:
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 plugins/frontends/tui/tests/screen/test_snapshots.py
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m "slow or not slow" plugins/frontends/tui/tests/screen/test_picture.py
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m slow plugins/frontends/serve/tests/browser/test_serve_pictures.py plugins/frontends/serve/tests/browser/test_three_places.py
+    WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m slow plugins/sessions/export-html/tests/test_export_html_browser.py
 
 # Execute docs/notebooks.ipynb and keep what its cells display.
 notebook:

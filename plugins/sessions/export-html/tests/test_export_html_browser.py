@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -32,17 +33,35 @@ ATTACKS = """
 """
 
 
+PICTURES = Path(__file__).parents[4] / "docs" / "pictures"
+SCHEMES = {"dark": 0, "light": 1}
+
+TIDE = """`tide` wrapped round at 12, so hour 12 counted as 0, but the test expects 12:
+
+```python
+def test_noon():
+    assert tide(12) == 12
+```
+
+It counts from 1 to 12 now.
+
+| hour | before | now |
+| --- | --- | --- |
+| 12 | 0 | 12 |"""
+DIFF = " 1 def tide(hour: int) -> int:\n-2     return hour % 12\n+2     return (hour - 1) % 12 + 1"
+
+
 @pytest.fixture
 def look(tmp_path):
-    """Opens a page, and returns what it has become."""
+    """Opens a page, and returns what it has become; ``more`` are options of the browser."""
 
-    def look(source, fragment=""):
+    def look(source, fragment="", more=("--dump-dom",)):
         file = tmp_path / "page.html"
         file.write_text(source)
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
         options += ["--disable-background-networking", "--disable-component-update", "--virtual-time-budget=2000"]
         done = subprocess.run(
-            [BROWSER, *options, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", f"file://{file}{fragment}"],
+            [BROWSER, *options, f"--user-data-dir={tmp_path / 'profile'}", *more, f"file://{file}{fragment}"],
             capture_output=True,
             text=True,
             timeout=120,
@@ -105,3 +124,23 @@ def test_an_address_on_another_branch_shows_the_conversation_as_it_went_there(se
     assert seen(plain) == ["0", "3"]
     assert seen(other) == ["0", "1", "2"]
     assert '<body class="elsewhere">' in other
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_pictures_show_the_page(session, written, answer, look, tmp_path, scheme):
+    session.append_session_info("noon")
+    session.append_message(UserMessage(content="Why does test_noon fail?"))
+    edit = ToolCall(id="c1", name="edit", arguments={"path": "tide.py", "edits": [{"oldText": "x", "newText": "y"}]})
+    session.append_message(answer("I will look at the code first.", edit))
+    done = (TextContent("Successfully replaced 1 block(s) in tide.py."),)
+    session.append_message(ToolResultMessage(tool_call_id="c1", tool_name="edit", content=done, details={"diff": DIFF}))
+    session.append_message(answer(TIDE))
+    picture = tmp_path / "page.png"
+    more = [f"--screenshot={picture}", "--window-size=1280,720", "--hide-scrollbars"]
+
+    look(written(), more=[*more, f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}"])
+
+    if os.environ.get("WRITE_SNAPSHOTS"):
+        shutil.copy(picture, PICTURES / f"export-{scheme}.png")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert (PICTURES / f"export-{scheme}.png").exists(), "just picture"

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from pi_hookspecs import Run
 from pi_testing import for_each
 from pi_tui.lines.line import cells, cut, cut_text
-from pi_tui.lines.wrap import chop, wrap, wrap_text
+from pi_tui.lines.wrap import chop, wrap, wrap_items, wrap_text
 from pi_tui.view.clean import clean
 
 SAMPLE = (
@@ -97,3 +97,15 @@ def test_a_cut_line_keeps_its_styles():
 
     assert cut(line, 5).runs == (Run("abc", "accent"), Run("d", "error"), Run("…", "error"))
     assert cut(line, 6) is line
+
+
+def test_items_stay_in_one_piece():
+    rows = wrap_items(["Enter to select", "Escape to cancel", "A a", "a-word-that-is-too-long"], 20, Run("", "dim"))
+
+    drawn = ["Enter to select ·", "Escape to cancel ·", "A a ·", "a-word-that-is-too-l", "ong"]
+    assert [str(row) for row in rows] == drawn
+
+
+@given(st.lists(texts, max_size=5), st.integers(1, 40))
+def test_rows_of_items_fit(items, width):
+    assert all(cells(str(row)) <= width for row in wrap_items(items, width, Run("")))

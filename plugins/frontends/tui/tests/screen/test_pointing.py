@@ -164,6 +164,21 @@ async def test_the_scrollbar_is_displayed_when_the_setting_says(
         assert "Jump to latest message" in user.text
 
 
+@pytest.mark.parametrize("height", [20, 8])
+async def test_a_click_on_the_label_jumps_to_the_latest_message(desk, script: ScriptedProvider, height: int) -> None:
+    script.turn(text("\n\n".join(map(str, range(60)))))
+
+    async with desk((60, height)) as user:
+        await user.type("Count", "enter")
+        await user.sees("59")
+        await user.press("pageup")
+        await user.sees("Jump to latest message")
+        await user.pilot.click("#transcript", offset=at(user, "Jump to latest message"))
+
+        await user.sees("59")
+        assert "Jump to latest message" not in user.text
+
+
 async def test_a_pasted_image_is_sent_with_the_text_that_names_it(desk, script, monkeypatch, pi_session) -> None:
     async def image(_self):
         return ClipboardImage(b"\x89PNG\r\n\x1a\n", "image/png")

@@ -39,9 +39,9 @@ Scope: all | scoped · Tab to …
 >
 →   m2 [fake]
   Model Two
-Enter to select · Escape to
-cancel · Ctrl+S to set as
-default
+Enter to select ·
+Escape to cancel ·
+Ctrl+S to set as default
 {"─" * 30}"""
     )
 

@@ -51,8 +51,8 @@ def test_a_narrow_list_wraps_its_head(user):
         "Resume Session (Current Folder)",
         "◉ Current Folder | ○ All  Name: All  So…",
         "Tab scope · Ctrl+N named · Ctrl+S sort ·",
-        "Ctrl+P path · Ctrl+R rename · Ctrl+D",
-        "delete",
+        "Ctrl+P path · Ctrl+R rename ·",
+        "Ctrl+D delete",
         ">",
         "→ Mend the tide table              12 5m",
     ]

@@ -118,7 +118,8 @@ class _Totals:
 
     def messages(self) -> str:
         """Return the numbers of messages by role."""
-        return f"{self.users:,} of you, {self.answers:,} answers, {self.calls:,} tool calls"
+        answers, calls = ("" if count == 1 else "s" for count in (self.answers, self.calls))
+        return f"{self.users:,} of yours, {self.answers:,} answer{answers}, {self.calls:,} tool call{calls}"
 
     def tokens(self) -> str:
         """Return the tokens of all requests."""

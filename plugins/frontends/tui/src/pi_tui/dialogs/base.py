@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pi_hookspecs import Line, Run
-from pi_tui.lines.wrap import wrap, wrap_text
+from pi_tui.lines.wrap import wrap_items, wrap_text
 from pi_tui.view.clean import clean
 
 if TYPE_CHECKING:
@@ -78,5 +78,4 @@ def heading(title: str, message: str, width: int) -> list[Line]:
 
 def hint(keys: Sequence[tuple[str, str]], width: int) -> list[Line]:
     """Return rows that explain keys, in the form that lists have: ``Enter to select · Escape to cancel``."""
-    text = " · ".join(f"{key} {does}" for key, does in keys if key)
-    return wrap([Run(text, "dim")], width) if text else []
+    return wrap_items((f"{key} {does}" for key, does in keys if key), width, Run("", "dim"))

@@ -13,11 +13,11 @@ from pi_tui.lines.copying import SAME_LINE, SAME_LINE_AFTER_SPACE
 from pi_tui.lines.line import BLANK, cells, sliced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pi_tui.editor.clusters import Cluster
 
-__all__ = ["chop", "last_row", "wrap", "wrap_text"]
+__all__ = ["chop", "last_row", "wrap", "wrap_items", "wrap_text"]
 
 _TOO_WIDE = "\N{REPLACEMENT CHARACTER}"
 
@@ -62,6 +62,18 @@ def wrap_text(text: str, width: int, style: Run | None = None, *, fill: str | No
     for line in text.split("\n"):
         rows += wrap([style._replace(text=line)], width, fill=fill) if line else [Line((), fill) if fill else BLANK]
     return rows
+
+
+def wrap_items(items: Iterable[str], width: int, style: Run) -> list[Line]:
+    """Return rows of short items with dots between them, which break at the dots; no row without items."""
+    rows: list[str] = []
+    for item in items:
+        if rows and cells(joined := f"{rows[-1]} · {item}") <= width:
+            rows[-1] = joined
+        else:
+            rows.append(item)
+    texts = [f"{row} ·" if cells(row) + 2 <= width else row for row in rows[:-1]] + rows[-1:]
+    return [row for text in texts for row in wrap([style._replace(text=text)], width)]
 
 
 def last_row(text: str, width: int) -> int:

@@ -79,7 +79,7 @@ class Pointing:
         pane = self._pane
         if self._has_moved or event.button != _LEFT:
             return
-        if not pane.anchored.follows and event.y == pane.size.height - 1:
+        if not pane.anchored.follows and event.y >= pane.room[0] - 1:  # the label, and the blank row below it
             pane.show_end()
             return
         place = pane.place_at(event.y)

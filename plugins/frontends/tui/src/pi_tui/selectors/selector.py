@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 from pi_hookspecs import Line, Run
 from pi_tui.keys.hints import action_hint
 from pi_tui.lines.line import cut
-from pi_tui.lines.wrap import wrap
+from pi_tui.lines.wrap import wrap_items
 from pi_tui.selectors.field import Field
 from pi_tui.view.clean import clean_line
 
@@ -194,4 +194,4 @@ def hint_rows(hints: Iterable[Hint], bindings: Bindings, width: int) -> list[Lin
         keys = drawn_keys(bindings, *((actions,) if isinstance(actions, str) else actions))
         if keys:
             texts.append(f"{keys} {does}")
-    return wrap([Run(" · ".join(texts), "dim")], width) if texts else []
+    return wrap_items(texts, width, Run("", "dim"))
