@@ -77,7 +77,7 @@ def files_of(call: Call) -> Iterator[tuple[Word, How]]:
     """Yield the files that a program may write, and how."""
     name = call.name
     yield from ((word, "overwritten") for word in _overwritten(call))
-    if name in READERS or (name == "git" and reads_only(call.arguments)):
+    if name in READERS or (name == "git" and reads_only(call.arguments)) or _shows_certificate(call):
         return
     operands = call.operands
     if name == "mv":
@@ -87,6 +87,15 @@ def files_of(call: Call) -> Iterator[tuple[Word, How]]:
     for word in call.arguments:
         yield word, "named"
         yield from ((part, "named") for part in _parts(word))
+
+
+def _shows_certificate(call: Call) -> bool:
+    """Whether a program only displays or checks certificates, which are no secret: ``openssl x509 -in cert.pem``."""
+    words = [word.text for word in call.operands[:2]]
+    if call.name == "step":
+        return words in (["certificate", "inspect"], ["certificate", "verify"], ["certificate", "fingerprint"])
+    reads = words[:1] in (["x509"], ["verify"], ["crl"], ["s_client"], ["ocsp"])
+    return call.name == "openssl" and reads and not {"-out", "-signkey", "-key", "-CAkey", "-respout"} & set(call.texts)
 
 
 def written_files(name: str, arguments: Sequence[Word]) -> Iterator[Word]:

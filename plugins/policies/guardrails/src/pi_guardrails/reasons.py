@@ -26,6 +26,7 @@ __all__ = [
     "SCANS",
     "SECRETS",
     "SENDS",
+    "SERVERS",
     "SERVICES",
     "SETTINGS",
     "SOURCES",
@@ -48,6 +49,7 @@ LATER = ("schedule", "it runs commands later, unattended")
 TERMINAL = ("dynamic-command", "it runs commands in another terminal, where they are not judged")
 JOBS = ("schedule", "it changes what runs later, unattended")
 SENDS = ("exfiltration", "it sends files or messages to others")
+SERVERS = ("infrastructure", "it changes a server that others may use")
 SERVICES = ("system", "it changes services of the computer")
 TRASH = ("delete", "it moves files to the trash")
 PUBLISH = ("publish", "it publishes, which often cannot be undone")

@@ -46,7 +46,9 @@ _REMOVE = (
 
 WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     **dict.fromkeys(("uv", "poetry", "flit", "hatch"), _rows("publish unpublish yank", PUBLISH)),
-    "cargo": _rows("publish unpublish yank owner_--add owner_-a owner_--remove owner_-r", PUBLISH)
+    "cargo": _rows(
+        "publish unpublish yank owner_--add owner_-a owner_--remove owner_-r release_--execute release_-x", PUBLISH
+    )
     + _rows("uninstall", PACKAGES)
     + _rows("login", SECRETS),
     **dict.fromkeys(
@@ -179,6 +181,7 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "defaults": _rows("write delete import", SETTINGS),
     "dbt": _rows("--full-refresh", DATABASE),
     "forge": _rows("--broadcast", PUBLISH),
+    "gluster": _rows("volume_stop volume_start volume_delete volume_set volume_reset remove-brick peer_detach", CLOUD),
     "guix": _rows("package_-i package_-r package_-u package_-m package_--install package_--remove", SYSTEM_PACKAGES),
     "idf.py": _rows("flash erase-flash erase_all app-flash", FLASHES),
     "nix-channel": _rows("--add --update --remove --rollback", SOURCES),
@@ -526,6 +529,8 @@ BEGINNING_WITH: dict[str, tuple[tuple[str, str, str], ...]] = {
     "probe-rs": _rows("download erase run write", FLASHES),
     "st-flash": _rows("write erase", FLASHES),
     "cargo": _rows("flash embed espflash", FLASHES),
+    "esxcli": _rows("vm_process_kill system_shutdown system_maintenanceMode", CLOUD),
+    "brew": _rows("bump-formula-pr bump-cask-pr bump", PUBLISH),
     "nix": _rows("store_gc store_delete", ("delete", "it deletes what was built or installed"))
     + _rows("profile_remove profile_upgrade profile_wipe-history", PACKAGES),
     "guix": _rows("pull install remove upgrade gc deploy system_reconfigure home_reconfigure", SYSTEM_PACKAGES),

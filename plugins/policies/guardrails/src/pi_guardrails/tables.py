@@ -29,6 +29,7 @@ from pi_guardrails.reasons import (
     SCANS,
     SECRETS,
     SENDS,
+    SERVERS,
     SERVICES,
     SETTINGS,
     SOURCES,
@@ -108,6 +109,10 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     "capsh": ("privileges", "it starts a shell with other rights"),
     **dict.fromkeys("lp lpr ncftpput ncftp swaks sendmail mutt mailx".split(), SENDS),
     **dict.fromkeys("memcflush memflush pgloader".split(), DATABASE),
+    **dict.fromkeys(
+        "postsuper asterisk nsupdate varnishadm ldapmodify ldapadd ldappasswd ldapmodrdn longhornctl kadmin".split(),
+        SERVERS,
+    ),
     "nix-collect-garbage": ("delete", "it deletes what was built or installed"),
     "dropdb": ("database", "it drops a database"),
     "dropuser": ("database", "it drops a user"),
@@ -118,6 +123,16 @@ _ALWAYS: dict[str, tuple[str, str]] = {
 }
 
 _UNLESS: dict[str, tuple[str, str, str]] = {
+    "govc": ("ls about find version env help object.collect metric.ls events", *SERVERS),
+    "rndc": ("status", *SERVERS),
+    "postqueue": ("-p -j", *SERVERS),
+    "haproxy": ("-c -v -vv", *SERVERS),
+    "caddy": (
+        "run validate fmt adapt version list-modules build-info environ help file-server respond hash-password",
+        *SERVERS,
+    ),
+    "squid": ("-v --version --help", *SERVERS),
+    "bolt": ("--version help inventory module", *REMOTE),
     **dict.fromkeys(
         ("xdotool", "ydotool", "cliclick", "wtype"),
         ("search getactivewindow getmouselocation version p:", "system", "it types and clicks in other windows"),
@@ -246,6 +261,9 @@ _FLASHING = re.compile(r"\b(program|flash|erase|mass_erase|write_image|load_imag
 _OWN_CHAINS = frozenset("localhost hardhat development develop dashboard local ::test".split())
 
 _PARTS_OF_VERBS = re.compile(r"[-:]")
+_OF_OBJECT = re.compile(r"[a-z]+\.([a-z]+)")
+"""A subcommand after the kind of its object: ``vm.destroy``."""
+
 _NO_SUBCOMMAND = re.compile(r"[./ ]|^\W")
 """What subcommands do not have, but files and texts do."""
 
@@ -368,6 +386,9 @@ def _of_packages(call: Call) -> Iterator[Judgement]:
 
 def _verb(text: str, verbs: frozenset[str]) -> str | None:
     """Return the verb in a subcommand that destroys something: ``sites:delete``, ``delete-batch``; None without one."""
+    of_object = _OF_OBJECT.fullmatch(text)
+    if of_object is not None and of_object[1] in _VERBS:
+        return of_object[1]
     if _NO_SUBCOMMAND.search(text):
         return None
     if text in verbs:
