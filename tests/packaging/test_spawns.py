@@ -46,6 +46,7 @@ EXCEPTIONS = {
     "plugins/kits/client/src/pi_client/ssh.py": "the user's own ssh, before plugins are loaded",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/desktop_clipboard.py": "the user's own clipboard, at their key",
     "plugins/frontends/cli/src/pi_cli/checking/children.py": "runs the plugin that its author checks",
+    "plugins/tools/typescript/src/pi_typescript/checking.py": "runs the extension that its author checks",
     "plugins/frontends/cli/src/pi_cli/packages.py": "starts pi itself, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/run_sources.py": "as above",
     "plugins/frontends/packages/src/pi_packages/probe.py": "tries plugins before they are installed",

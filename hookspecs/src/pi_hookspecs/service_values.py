@@ -283,6 +283,7 @@ class PluginManifest(Value):
         entry: The plugin's file, if the program runs several plugins: those of a session with the same command share
             one process, which is told the name and the file of each. None for a program that is one plugin.
         options: Further fields of the message ``start`` to a process that is shared; plain data.
+        registers: What is known of what it registers before it has run for the first time, as a program reports it.
     """
 
     name: str
@@ -293,3 +294,4 @@ class PluginManifest(Value):
     agent_dir: Path
     entry: Path | None = None
     options: Mapping[str, Any] | None = None
+    registers: Mapping[str, Any] | None = None

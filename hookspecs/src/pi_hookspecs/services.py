@@ -199,7 +199,11 @@ class ExtensionLanguage(Protocol):
     """
 
     suffixes: tuple[str, ...]
-    """Ends of the names of files that it can run, as ``(".ts", ".js")``."""
+    """Ends of the names of files that it can run, as ``(".ts", ".js")``.
+
+    A language may also have ``check(file, settings)``, which loads a file for its author and returns what is wrong with
+    it and what it registers: pairs of ``error``, ``warning`` or ``note`` and a sentence.
+    """
 
     def manifest_of(self, file: Path, name: str, settings: SettingsView) -> PluginManifest:
         """Return the plugin of a file, whose ``entry`` is the file; start nothing.

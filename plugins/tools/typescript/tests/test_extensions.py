@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pi_core import Settings
+from pi_hookspecs import UserError
 from pi_testing import steps
+from pi_typescript.language import TypeScript
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
 
@@ -60,3 +63,45 @@ async def test_two_extensions_share_a_process_and_each_is_a_plugin(pi_session, f
 
     messages = [notice.message for notice in fake_ui.notices]
     assert messages[:2] == ["Hello from echo 0 model true", "sure"]
+
+
+KNOWN = 'export default (pi) => { pi.on("tool_call", () => {}); pi.on("project_trust", () => {}); };'
+
+
+@pytest.mark.extension("known.mjs", KNOWN)
+def test_the_check_of_a_file_says_what_it_registers_and_what_is_never_called(pi_extensions, tmp_path):
+    broken = tmp_path / "broken.mjs"
+    broken.write_text("export default 1")
+    settings = Settings.in_memory({}, agent_dir=tmp_path)
+
+    assert TypeScript().check(pi_extensions[0], settings) == [
+        ("warning", "it handles the event 'project_trust', which is never emitted here"),
+        ("note", "events: tool_call"),
+    ]
+    ((level, message),) = TypeScript().check(broken, settings)
+    assert (level, "does not export a function" in message) == ("error", True)
+
+
+def test_options_are_known_from_the_text_of_a_file_that_has_never_run(tmp_path):
+    file = tmp_path / "plan.ts"
+    file.write_text("""
+      pi.registerFlag("plan", { description: "Plan", type: "boolean", default: false });
+      pi.registerFlag('preset', { type: 'string' });
+      pi.registerFlag(computed, { type: "string" });
+    """)
+
+    manifest = TypeScript().manifest_of(file, "plan", Settings.in_memory({}, agent_dir=tmp_path))
+
+    flags = [{"name": "plan", "type": "boolean"}, {"name": "preset", "type": "string"}]
+    assert manifest.registers == {"flags": flags}
+
+
+def test_without_node_the_message_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    for settings, why in (
+        ({}, "no Node.js"),
+        ({"typescript": {"node": "/nowhere"}}, "'/nowhere', which is no program"),
+    ):
+        with pytest.raises(UserError, match=why):
+            TypeScript().manifest_of(tmp_path / "a.ts", "a", Settings.in_memory(settings, agent_dir=tmp_path))

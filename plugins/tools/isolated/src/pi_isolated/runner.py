@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from pi_core.host.extensions.manifests import Refusing
 from pi_core.host.extensions.program_index import ProgramIndex
 from pi_hookspecs import PiError, UserError
@@ -38,7 +40,8 @@ class ProgramRunner:
         ready = _known(index, report)
         if ready is None:
             stated: dict[str, dict[str, object]] = {hook: {} for hook in index.guards(manifest.grants)}
-            return ProgramPlugin(manifest, index, Ready(hooks=stated), is_known=False)
+            known = parse_ready({"registers": manifest.registers or {}}, report)
+            return ProgramPlugin(manifest, index, evolve(known, hooks=stated), is_known=False)
         return ProgramPlugin(manifest, index, ready, is_known=index.is_fresh(), report=report)
 
 

@@ -49,7 +49,14 @@ class TypeScript:
             agent_dir=settings.agent_dir,
             entry=file.absolute(),
             options={"packages": str(packages) if packages.is_dir() else None},
+            registers={"flags": flags_of_source(file)},
         )
+
+    def check(self, file: Path, settings: SettingsView) -> list[tuple[str, str]]:
+        """Load a file, and return what is wrong with it and what it registers."""
+        from pi_typescript.checking import check_extension
+
+        return check_extension(self.manifest_of(file.absolute(), file.stem, settings))
 
     def install_packages(
         self,
@@ -67,6 +74,21 @@ class TypeScript:
 
         if scripts is None or any(needs_packages(Path(each)) for each in scripts):
             install_packages(settings, environ, say)
+
+
+def flags_of_source(file: Path) -> list[dict[str, str]]:
+    """Return the options that an extension registers, as far as its text says it: they exist before it has run once."""
+    try:
+        source = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    if "registerFlag" not in source:
+        return []
+    import re
+
+    found = re.finditer(r"""registerFlag\(\s*["'`]([\w-]+)["'`]\s*,\s*\{([^}]*)\}""", source)
+    kinds = {each[1]: re.search(r"""type:\s*["'`](boolean|string)["'`]""", each[2]) for each in found}
+    return [{"name": name, "type": kind[1] if kind else "boolean"} for name, kind in kinds.items()]
 
 
 def find_node(settings: SettingsView) -> str:

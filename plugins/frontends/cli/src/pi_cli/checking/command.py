@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pi_cli.checking.contracts import read_contract
-from pi_cli.checking.findings import PARTS
+from pi_cli.checking.findings import PARTS, Finding
 from pi_cli.checking.metadata import check_metadata
 from pi_cli.checking.running import check_contract, check_import
 from pi_cli.checking.static import check_sources
@@ -15,11 +15,12 @@ from pi_cli.checking.subject import find_subject
 from pi_cli.checking.suites import check_tests
 from pi_cli.report import print_json, print_lines
 from pi_cli.words import one_line
+from pi_core.host.extensions.places import is_script
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_cli.checking.findings import Finding
     from pi_cli.checking.subject import Subject
     from pi_core.host import PluginHost
 
@@ -44,6 +45,8 @@ def check_plugin(
     Raises:
         UserError: No such plugin or contract exists.
     """
+    if is_script(Path(text)) and Path(text).is_file():
+        return _check_script(Path(text), host, strict=strict, as_json=as_json)
     contract = read_contract(against) if against is not None else None
     with TemporaryDirectory(prefix="pi-check-", ignore_cleanup_errors=True) as name:
         scratch = Path(name)
@@ -58,14 +61,39 @@ def check_plugin(
             asked, answer = check_contract(subject, host, scratch)
             findings += asked
         findings += check_tests(subject, answer, scratch if with_tests else None)
-    failing = ("error", "warning") if strict else ("error",)
-    passed = not any(each.level in failing for each in findings)
+    passed = _passes(findings, strict=strict)
     result = _result(subject, findings, answer, milliseconds, passed=passed)
     if as_json:
         print_json(result)
     else:
         print_lines(*_lines(result, findings, strict=strict))
     return 0 if passed else 1
+
+
+def _check_script(file: Path, host: PluginHost, *, strict: bool, as_json: bool) -> int:
+    """Check an extension in another language, by the plugin that runs such files.
+
+    Raises:
+        UserError: No plugin runs them, or checks them.
+    """
+    languages = [each.thing for each in host.services("ExtensionLanguage") if hasattr(each.thing, "check")]
+    language = next((each for each in reversed(languages) if file.name.endswith(tuple(each.suffixes))), None)
+    if language is None:
+        raise UserError(f"no installed plugin checks files like {file.name}")
+    findings = [Finding("import", level, text) for level, text in language.check(file, host.settings)]
+    passed = _passes(findings, strict=strict)
+    if as_json:
+        rows = [each.to_plain() for each in findings]
+        print_json({"plugins": [file.stem], "checked": str(file), "passed": passed, "findings": rows})
+    else:
+        lines = [f"  {_SIGNS[each.level]} {one_line(each.message)}" for each in findings]
+        print_lines(one_line(str(file)), *lines, "Passed" if passed else "Failed")
+    return 0 if passed else 1
+
+
+def _passes(findings: list[Finding], *, strict: bool) -> bool:
+    failing = ("error", "warning") if strict else ("error",)
+    return not any(each.level in failing for each in findings)
 
 
 def _result(

@@ -32,6 +32,11 @@ export function hooksOf(handlers) {
   return hooks;
 }
 
+/** Returns the events with handlers that pi never emits. */
+export function neverEmitted(handlers) {
+  return [...handlers.keys()].filter((event) => !HOOKS[event]);
+}
+
 /**
  * Calls the handlers of an extension for a hook, and returns pi's answer.
  *

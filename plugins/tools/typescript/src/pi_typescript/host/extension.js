@@ -2,7 +2,7 @@
 
 import { dirname } from "node:path";
 import { bus } from "./bus.js";
-import { hooksOf } from "./events.js";
+import { hooksOf, neverEmitted } from "./events.js";
 import { filesBelow, mentions } from "./loader.js";
 import { send } from "./wire.js";
 
@@ -69,6 +69,7 @@ export class Extension {
         channels: bus.channels(this).map((name) => ({ name })),
       },
       files: filesBelow(this.folder),
+      ignored: neverEmitted(this.handlers),
       state: Object.keys(READS).filter((part) => READS[part].some((word) => mentions(this.folder, word))),
     };
   }
