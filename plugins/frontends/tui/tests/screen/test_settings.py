@@ -88,7 +88,7 @@ async def test_a_theme_that_there_is_not_is_explained(desk) -> None:
 
 
 async def test_the_menu_has_what_people_change_in_words_and_leads_to_all_settings(desk) -> None:
-    async with desk((100, 60)) as user:
+    async with desk((100, 64)) as user:
         await user.type("/settings", "enter")
         menu = await user.sees("→ Model", "Model of new sessions", "Look    Theme", "Compact long conversations")
         assert "packages.installer" not in menu
@@ -126,6 +126,24 @@ async def test_the_model_of_new_sessions_is_chosen_from_the_models(desk, pi_sess
         await user.press("escape")
 
     assert pi_session.settings.get("defaultModel") == pi_session.model.id
+
+
+async def test_the_effort_of_a_model_is_chosen_from_the_models_and_the_levels(desk, pi_session: AgentSession) -> None:
+    assert pi_session.model is not None
+    reference = pi_session.model.reference
+    async with desk((100, 60)) as user:
+        await user.type("/settings", "enter")
+        await user.sees("→ Model")
+        await user.press(*"Reasoning effort by", "enter")
+        await user.sees("Enter to select")
+        await user.press("enter")
+        await user.sees(f"Reasoning effort of new sessions with {reference}", "not set: as for other models")
+        await user.press(*"high", "enter")
+        await user.sees(f"Thinking level of {reference} in new sessions: high")
+        await user.sees("Reasoning effort by model", "1 set")
+        await user.press("escape")
+
+    assert pi_session.settings.get("modelThinkingLevels") == {reference: "high"}
 
 
 def test_the_settings_of_the_menu_exist() -> None:

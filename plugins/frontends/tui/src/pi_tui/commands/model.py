@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_hookspecs import THINKING_LEVELS
 from pi_tui.commands.chosen import choose, choose_while
 from pi_tui.commands.table import Command
 from pi_tui.selectors.models import MadeDefault, ModelSelector
-from pi_tui.selectors.picks import Pick
+from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.scoped_models import ScopeChanged, ScopedModelSelector, ScopeSaved
 from pi_tui.selectors.thinking import LevelMadeDefault, ThinkingSelector
 
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_tui.screen.talk import Talk
-    from pi_tui.selectors.picks import Option
 
-__all__ = ["COMMANDS", "choose_default_model"]
+__all__ = ["COMMANDS", "choose_default_model", "choose_level_of_model"]
 
 
 _SHOWN = {"show": True, "hide": False}
@@ -52,6 +52,20 @@ async def choose_default_model(talk: Talk) -> None:
     if outcome is not None:
         await talk.port.lists.set_default_model(outcome.value.reference)
         talk.notice(f"Model: {outcome.value.reference}, now the default of new sessions")
+
+
+async def choose_level_of_model(talk: Talk) -> None:
+    """Let the user choose a model, and the reasoning effort with which its new sessions begin."""
+    lists = talk.port.lists
+    chosen = await choose(talk, ModelSelector(lists.models()))
+    if chosen is None:
+        return
+    reference = chosen.value.reference
+    options = [Option("", "not set: as for other models"), *(Option(each, each) for each in THINKING_LEVELS)]
+    level = await choose(talk, Pick(f"Reasoning effort of new sessions with {reference}", options))
+    if level is not None:
+        lists.set_setting(f'modelThinkingLevels."{reference}"', level.value.value or None)
+        talk.notice(f"Thinking level of {reference} in new sessions: {level.value.value or 'not set'}")
 
 
 async def _use_model(talk: Talk, name: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import PiError
 from pi_tui.commands.chosen import choose, choose_while
-from pi_tui.commands.model import choose_default_model
+from pi_tui.commands.model import choose_default_model, choose_level_of_model
 from pi_tui.commands.table import Command
 from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.settings import ALL_SETTINGS, SettingChanged, SettingOpened, SettingSelector
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pi_tui.screen.talk import Talk
 
 __all__ = ["COMMANDS"]
+
+_BY_MODEL = "modelThinkingLevels"
 
 
 async def _settings(talk: Talk, _argument: str) -> None:
@@ -41,6 +43,8 @@ async def _settings(talk: Talk, _argument: str) -> None:
             everything = outcome is not None
         elif selected == "theme":
             await _choose_theme(talk)
+        elif selected == _BY_MODEL:
+            await choose_level_of_model(talk)
         else:
             await choose_default_model(talk)
 

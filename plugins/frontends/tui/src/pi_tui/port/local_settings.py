@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 __all__ = ["read_settings"]
 
-_OPENED = ("theme", "defaultModel")
+_OPENED = ("theme", "defaultModel", "modelThinkingLevels")
 """Settings that have a list of their own."""
 
 _MENU = {
     "Model": {
         "defaultModel": "Model of new sessions",
         "defaultThinkingLevel": "Reasoning effort of new sessions",
+        "modelThinkingLevels": "Reasoning effort by model",
         "hideThinkingBlock": "Hide the model's thinking",
     },
     "Look": {
@@ -29,7 +30,6 @@ _MENU = {
         "outputPad": "Columns beside answers",
         "editorPaddingX": "Columns beside the editor",
         "terminal.showImages": "Show images",
-        "terminal.imageWidthCells": "Largest width of images",
         "terminal.showTerminalProgress": "Progress in the terminal's tab",
         "fullscreenScrollbar": "Scrollbar",
         "fullscreenExitOutput": "Left in the terminal at the end",
@@ -73,8 +73,13 @@ _KINDS: dict[str, Literal["boolean", "number", "text"]] = {
 }
 
 
+def _displayed(value: Any) -> Any:
+    """Return a value, or of an object how many entries it has; None for an empty one."""
+    return (f"{len(value)} set" if value else None) if isinstance(value, dict) else value
+
+
 def read_settings(settings: Settings) -> Iterator[SettingRow]:
-    """Yield the settings with a single value; lists and objects are edited in their file."""
+    """Yield the settings with a single value or a dialog; other lists and objects are edited in their file."""
     from pi_core.settings.schema_info import json_schema
     from pi_core.settings.schema_info import settings as described
 
@@ -87,13 +92,13 @@ def read_settings(settings: Settings) -> Iterator[SettingRow]:
         for step in each.steps:
             node = node["properties"][step]
         kind = "choice" if "enum" in node else _KINDS.get(node.get("type", ""))
-        if kind is None:
+        if kind is None and each.name not in _OPENED:
             continue
         group, title = titles.get(each.name, ("", ""))
         yield SettingRow(
             each.name,
-            "list" if each.name in _OPENED else kind,
-            settings.get(each.steps, each.default),
+            "list" if kind is None or each.name in _OPENED else kind,
+            _displayed(settings.get(each.steps, each.default)),
             each.description,
             tuple(node.get("enum", ())),
             settings.place(each.steps) or "",
