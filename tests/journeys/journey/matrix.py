@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "bug": ("", "The screen went blank"),
     "agents": ("", "0000"),
     "almanac": ("high",),
     "budget": ("",),
