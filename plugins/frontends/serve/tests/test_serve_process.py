@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -216,6 +218,45 @@ def test_a_client_by_others_talks_to_a_served_session_through_the_pipe(tmp_path,
     assert "This folder is empty" in first.text
     assert "This folder is empty" in second.text
     assert [session in each.name for each in stored] == [True]
+
+
+@pytest.mark.heavy
+@pytest.mark.skipif(shutil.which("pi-acp") is None, reason="needs pi-acp: npm install --global pi-acp@0.0.34")
+async def test_an_editor_talks_to_a_served_session_through_an_adapter_by_others(
+    tmp_path, agent_dir, pipe, monkeypatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    pipe.write_text(f"#!{sys.executable}\n{pipe.read_text()}")
+    pipe.chmod(0o755)
+    with serving(tmp_path) as (_, session, path):
+        environ = {**os.environ, "PI_SOCKET": str(path), "PI_ACP_PI_COMMAND": str(pipe)}
+        pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
+        adapter = await asyncio.create_subprocess_exec("pi-acp", cwd=tmp_path / "w", env=environ, **pipes)
+        updates: list[dict] = []
+
+        async def call(number: int, method: str, **params: object) -> dict:
+            line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            adapter.stdin.write(json.dumps(line).encode() + b"\n")
+            while (answer := json.loads(await adapter.stdout.readline())).get("id") != number:
+                updates.append(answer)
+            assert "error" not in answer, answer
+            return answer["result"]
+
+        async with asyncio.timeout(60):
+            await call(1, "initialize", protocolVersion=1, clientCapabilities={})
+            made = await call(2, "session/new", cwd=str(tmp_path / "w"), mcpServers=[])
+            prompt = [{"type": "text", "text": "list the files here"}]
+            ended = await call(3, "session/prompt", sessionId=made["sessionId"], prompt=prompt)
+        adapter.terminate()
+        await adapter.wait()
+
+    said = "".join(
+        update["params"]["update"]["content"]["text"]
+        for update in updates
+        if update.get("params", {}).get("update", {}).get("sessionUpdate") == "agent_message_chunk"
+    )
+    assert "This folder is empty" in said
+    assert (made["sessionId"], ended["stopReason"]) == (session, "end_turn")
 
 
 @pytest.mark.parametrize(

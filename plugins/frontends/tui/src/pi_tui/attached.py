@@ -173,11 +173,14 @@ class Served:
 
     def __init__(self, served: ServedSession, computer: str | None = None) -> None:
         name = served.session[:8]
-        over, there = ("", "") if computer is None else (f"--ssh {computer} ", f" on {computer}")
+        over = "" if computer is None else f"--ssh {computer} "
         self._socket = served.socket
         self.place = served.cwd or served.socket
         self.again: str | None = f"pi attach {over}{name or served.socket}"
-        self.served_again: str | None = f"pi serve {name}{there} (its server has ended)" if name else None
+        ended = f"pi serve {name} (its server has ended)"
+        if computer is not None:  # or ssh has
+            ended = f"{self.again}, or pi serve {name} on {computer} if the server has ended"
+        self.served_again: str | None = ended if name else None
 
     async def client(self, asker: Asker) -> PiClient:
         """Connect to its socket."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -119,25 +120,27 @@ async def test_another_session_in_the_place_of_this_one_is_displayed(attached, s
 async def test_the_command_that_is_left_serves_a_session_whose_server_has_ended(
     pi_session: AgentSession, tmp_path: Path
 ) -> None:
-    served = Served(ServedSession("019aae4e-8a4c", "/work", str(tmp_path / "s")), "box")
-    hints = []
-    for ends in (False, True):
-        server = SessionServer(pi_session)
-        async with listening(server, tmp_path / "s"), await served.client(Asker()) as client:
-            port = RemotePort(
-                client, pi_session.settings, Asker(), again=served.again, served_again=served.served_again
-            )
-            serving = asyncio.create_task(server.serve())
-            await port.begin()
-            if ends:
-                server.end(0)
-                await serving
-            else:
-                port.shut_down()
+    session = ServedSession("019aae4e-8a4c", "/work", str(tmp_path / "s"))
+    server = SessionServer(pi_session)
+    ports = []
+    async with listening(server, tmp_path / "s"), AsyncExitStack() as stack:
+        serving = asyncio.create_task(server.serve())
+        for served in (Served(session), Served(session), Served(session, "box")):
+            client = await stack.enter_async_context(await served.client(Asker()))
+            again = {"again": served.again, "served_again": served.served_again}
+            ports.append(RemotePort(client, pi_session.settings, Asker(), **again))
+            await ports[-1].begin()
+        ports[0].shut_down()
+        server.end(0)
+        await serving
+        for port in ports:
             await port.until_shut_down()
-            hints.append(port.resume_hint())
 
-    assert hints == ["pi attach --ssh box 019aae4e", "pi serve 019aae4e on box (its server has ended)"]
+    assert [port.resume_hint() for port in ports] == [
+        "pi attach 019aae4e",
+        "pi serve 019aae4e (its server has ended)",
+        "pi attach --ssh box 019aae4e, or pi serve 019aae4e on box if the server has ended",
+    ]
 
 
 class Ships:

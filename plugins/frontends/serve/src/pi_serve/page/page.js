@@ -407,7 +407,6 @@ const COMMANDS = {
       if (choices.has(name)) ask("fork", { entryId: choices.get(name) }, result((copy) => { if (!copy.cancelled) write(copy.text); }));
     } });
   })),
-  compact: (words) => ask("compact", words ? { customInstructions: words } : {}),
   name: (words) => ask("set_session_name", { name: words }, result(() => ask("get_state"))),
   model: () => $("model").click(),
   help: () => ask("get_commands", {}, result(({ commands }) => {
