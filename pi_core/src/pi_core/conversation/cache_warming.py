@@ -171,6 +171,11 @@ class CacheWarming:
             self._abort.abort("The prompt no longer has to be kept in the cache")
             self._abort = None
 
+    async def stop(self) -> None:
+        """Stop, and return when a refresh in progress has ended, so that its usage is stored in this conversation."""
+        self.forget()
+        await asyncio.gather(*self.tasks - {asyncio.current_task()}, return_exceptions=True)
+
     def state(self) -> CacheWarmingState | None:
         """Return the next decision; None if there is none to make."""
         sent, plan = self._sent, self._plan
@@ -245,8 +250,10 @@ class CacheWarming:
             task.add_done_callback(self.tasks.discard)
 
     async def _refresh(self, sent: SentRequest) -> None:
+        report = self._runtime.report_plugin_error
         try:
-            await self._send_if_worth(sent)
+            with reported(report, "(cache)", "refresh", "to keep a prompt in the provider's cache"):
+                await self._send_if_worth(sent)
         finally:
             if self._refreshing is sent:
                 self._refreshing = None

@@ -51,6 +51,10 @@ class Running(Protocol):
         """Wait until no reload is running."""
         ...
 
+    async def stop_warming(self) -> None:
+        """Keep no prompt in its provider's cache any more, and wait for the request that does."""
+        ...
+
     def abort_summaries(self) -> None:
         """Abort a compaction and the summary of a branch."""
         ...
@@ -192,6 +196,7 @@ class Lifecycle:
         self.request_abort(reason)
         await self.wait_for_idle()
         await self._parts.summaries_settled()
+        await self._parts.stop_warming()
 
     async def wait_for_idle(self) -> None:
         """Wait until no prompt is being answered and ``agent_settled`` was emitted; inside a prompt, return at once."""

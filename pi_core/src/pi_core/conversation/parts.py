@@ -273,6 +273,11 @@ class Parts:
         if "tree" in vars(self):
             await self.tree.finished()
 
+    async def stop_warming(self) -> None:
+        """Keep no prompt in its provider's cache any more, and wait for the request that does."""
+        if "warming" in vars(self):
+            await self.warming.stop()
+
     async def reloaded(self) -> None:
         """Wait until no reload is running."""
         if "reloader" in vars(self):

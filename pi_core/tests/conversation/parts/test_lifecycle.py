@@ -44,6 +44,9 @@ class Parts:
     async def summaries_settled(self):
         self.called.append("summaries")
 
+    async def stop_warming(self):
+        pass
+
     async def reloaded(self):
         self.called.append("reload")
 

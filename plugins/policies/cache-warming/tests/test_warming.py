@@ -311,6 +311,29 @@ async def test_the_next_request_aborts_a_refresh_in_progress(session, script, cl
     assert "nothing is running" in str(session.cache_warming)
 
 
+@pytest.mark.pi(settings={"cacheWarming": "idle"})
+@pytest.mark.parametrize("end", ["abort", "new_session", "dispose"])
+async def test_an_abort_another_session_and_the_end_wait_for_a_refresh_in_progress(session, script, clock, end):
+    begun = asyncio.Event()
+
+    async def never(request):
+        begun.set()
+        await request.options.signal.wait()
+        return [text("late"), CACHED]
+
+    script.turn(text("Hello"), usage(cache_read=400_000)).turn(never)
+    await session.prompt("hi")
+    former = session.session_manager.id
+    clock.timers.pop()[1]()
+    await begun.wait()
+    await getattr(session, end)()
+
+    assert not session.parts.warming.tasks
+    assert session.cache_warming is None
+    assert end != "new_session" or session.session_manager.id != former
+    assert all(entry.type != "usage" for entry in session.session_manager.get_entries()) or end != "new_session"
+
+
 @pytest.mark.pi(plugins={"cache-warming": pi_cache_warming, "waits": WAITS, "watches": WATCHES, "decides": DECIDES})
 class TestHook:
     async def test_a_plugin_gets_the_inputs_of_the_decision(self, session, script, clock):
