@@ -82,7 +82,7 @@ GROUPS = {
     "Models and providers": "custom-provider-anthropic custom-provider-gitlab-duo jev-router router",
     "Draw and listen at the terminal": """
         checklist custom-footer custom-header github-issue-autocomplete message-renderer modal-editor model-status
-        notify overlay-qa-tests rainbow-editor rpc-demo snake status-line tic-tac-toe titlebar-spinner
+        notify overlay-qa-tests rainbow-editor rpc-demo snake status-line tic-tac-toe tide-widget titlebar-spinner
         widget-placement working-indicator
     """,
     "Watch": "debug-provider event-bus no-addresses slowest-hook",

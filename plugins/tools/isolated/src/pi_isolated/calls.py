@@ -133,7 +133,9 @@ def _parameters(member: Any) -> dict[str, Parameter]:
 
 
 def _read(parameter: Parameter, value: Any) -> Any:
-    """Return an argument as an instance of its annotation, if that is a single class of the contract."""
+    """Return an argument as an instance of its annotation, if that is a single class of the contract, or as content."""
+    if isinstance(value, list) and "UserContent" in str(parameter.annotation):
+        return from_wire({"content": value}, pi_hookspecs.UserMessage).content
     for name in re.findall(r"\w+", str(parameter.annotation)):
         cls = getattr(pi_hookspecs, name, None)
         if isinstance(value, dict) and isinstance(cls, type) and attrs.has(cls):

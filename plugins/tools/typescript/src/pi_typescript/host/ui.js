@@ -62,6 +62,7 @@ export function createUi(extension, name) {
     getAllThemes: () => surfaces.getAllThemes(),
     getTheme: (theme) => surfaces.getTheme(theme),
     setTheme(theme) {
+      if (value("mode") !== "fullscreen") return { success: false, error: "there are no themes without a screen" };
       quietly("ui.set_theme", { theme: typeof theme === "string" ? theme : theme.name });
       return { success: true };
     },
