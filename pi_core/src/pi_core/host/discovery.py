@@ -9,10 +9,13 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pi_core.agent.safe_text import format_exception
 from pi_core.host.records import PluginRecord, Problem
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 __all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchanged"]
 
@@ -31,7 +34,7 @@ def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
     problems: list[Problem] = []
     try:  # reads only the metadata of plugins
         entry_points = importlib_metadata.entry_points(group=ENTRY_POINT_GROUP)
-        everything = [_record(each, each.dist.metadata) for each in entry_points]
+        everything = [_record(each, each.dist) for each in entry_points]
     except Exception:  # noqa: BLE001 - metadata that was cut off or is not text at all
         everything = _find_in_readable(problems)
     used: dict[str, PluginRecord] = {}
@@ -64,10 +67,9 @@ def _find_in_readable(problems: list[Problem]) -> list[PluginRecord]:
     seen: set[str] = set()
     for distribution in importlib_metadata.distributions():
         try:
-            metadata = distribution.metadata
-            name = _canonical(metadata["Name"] or _UNNAMED)
+            name = _canonical(_metadata(distribution)["Name"] or _UNNAMED)
             entry_points = distribution.entry_points.select(group=ENTRY_POINT_GROUP)
-            found = [_record(each, metadata) for each in entry_points]
+            found = [_record(each, distribution) for each in entry_points]
         except Exception as error:  # noqa: BLE001 - as above
             where = getattr(distribution, "_path", "an installed distribution")
             problems.append(
@@ -80,7 +82,8 @@ def _find_in_readable(problems: list[Problem]) -> list[PluginRecord]:
     return everything
 
 
-def _record(entry_point: Any, metadata: Any) -> PluginRecord:
+def _record(entry_point: Any, distribution: Any) -> PluginRecord:
+    metadata = _metadata(distribution)
     return PluginRecord(
         entry_point.name,
         metadata["Name"] or _UNNAMED,
@@ -88,6 +91,14 @@ def _record(entry_point: Any, metadata: Any) -> PluginRecord:
         entry_point.value.partition("[")[0].strip(),  # extras of entry points are deprecated
         indexed=False,
     )
+
+
+def _metadata(distribution: Any) -> Message:
+    """Return a distribution's metadata without its description, whose parsing would take most of the time."""
+    from email import message_from_string
+
+    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    return message_from_string(text.partition("\n\n")[0])
 
 
 def fingerprint() -> list[list[str | int]]:
