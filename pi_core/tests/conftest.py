@@ -195,6 +195,13 @@ def user():
 
 
 @pytest.fixture
+def installed_host(pi_agent_dir, pi_plugin_index):
+    """A host with the installed plugins, which are indexed once in a test run."""
+    (pi_agent_dir / "cache").symlink_to(pi_plugin_index, target_is_directory=True)
+    return PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
+
+
+@pytest.fixture
 async def session_of(tmp_path, pi_agent_dir, script, recorder):
     """Make a session of the scripted model with these plugins; the recorder is subscribed from the start."""
     made = []

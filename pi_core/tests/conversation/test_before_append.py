@@ -8,7 +8,7 @@ import json
 import pytest
 from attrs import evolve
 
-from pi_core import PluginHost, SessionManager, Settings
+from pi_core import SessionManager
 from pi_hookspecs import (
     BashExecutionMessage,
     CustomEntry,
@@ -53,10 +53,9 @@ def redacted(entry):
 
 
 @pytest.fixture
-def stored(tmp_path, pi_agent_dir):
+def stored(tmp_path, installed_host):
     """A session that is stored, by the installed store."""
-    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
-    return SessionManager.create(tmp_path, host=host)
+    return SessionManager.create(tmp_path, host=installed_host)
 
 
 def lines(session):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_core import PluginHost, SessionManager, Settings
+from pi_core import SessionManager
 from pi_core.wire import is_on_wire, to_wire
 from pi_hookspecs import PiError, ToolContext, ToolResult, UsageEntry, hookimpl, tool
 from pi_testing import stall, text, tool_call, usage
@@ -27,10 +27,9 @@ async def agent(how: str, ctx: ToolContext) -> ToolResult:
 
 
 @pytest.fixture
-def stored(tmp_path, pi_agent_dir):
+def stored(tmp_path, installed_host):
     """A session that is stored, by the installed store."""
-    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
-    return SessionManager.create(tmp_path, host=host)
+    return SessionManager.create(tmp_path, host=installed_host)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_core import PluginHost, SessionManager, Settings
+from pi_core import SessionManager
 from pi_hookspecs import hookimpl
 from pi_testing import text
 
@@ -49,9 +49,8 @@ async def test_a_prompt_whose_run_was_cancelled_stays_in_the_conversation(sessio
 
 
 @pytest.mark.parametrize("hook", ["input", "before_agent_start"])
-async def test_a_prompt_that_ends_before_its_run_is_in_the_session_file(session_of, tmp_path, pi_agent_dir, hook):
-    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
-    session = session_of(cancelling(hook), session_manager=SessionManager.create(tmp_path, host=host))
+async def test_a_prompt_that_ends_before_its_run_is_in_the_session_file(session_of, tmp_path, installed_host, hook):
+    session = session_of(cancelling(hook), session_manager=SessionManager.create(tmp_path, host=installed_host))
 
     with pytest.raises(asyncio.CancelledError):
         await session.prompt("a long question")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pi_core import AuthStorage, PluginHost, SessionManager, Settings
+from pi_core import AuthStorage, SessionManager
 from pi_hookspecs import BeforeAgentStartResult, hookimpl, tool
 from pi_testing import text, tool_call
 
@@ -137,12 +137,13 @@ async def test_without_prompt_and_tools_nothing_is_stored(session_of, script):
     assert records(session) == []
 
 
-async def test_a_session_that_is_opened_again_stores_nothing_twice(session_of, script, tmp_path, pi_agent_dir):
-    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
-    first = session_of(session_manager=SessionManager.create(tmp_path, host=host), tools=[tide])
+async def test_a_session_that_is_opened_again_stores_nothing_twice(session_of, script, tmp_path, installed_host):
+    first = session_of(session_manager=SessionManager.create(tmp_path, host=installed_host), tools=[tide])
     await asked(first, script, "one")
     await first.dispose()
-    again = session_of(session_manager=SessionManager.open(first.session_manager.file, host=host), tools=[tide])
+    again = session_of(
+        session_manager=SessionManager.open(first.session_manager.file, host=installed_host), tools=[tide]
+    )
     await asked(again, script, "two")
 
     assert len(records(again)) == 1

@@ -125,10 +125,9 @@ async def test_tools_are_chosen_by_name(session_of, tool):
     assert {each.name: each.active for each in session.get_all_tools()} == {"cut": False, "sew": True}
 
 
-async def test_a_runtime_goes_from_one_conversation_to_the_next(session_of, script, tmp_path, pi_agent_dir):
-    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
+async def test_a_runtime_goes_from_one_conversation_to_the_next(session_of, script, tmp_path, installed_host):
     script.turn(text("hello"))
-    stored = SessionManager.create(tmp_path, host=host)
+    stored = SessionManager.create(tmp_path, host=installed_host)
     async with create_agent_session_runtime(session_of, session_manager=stored) as runtime:
         session, first = runtime.session, runtime.session.session_file
         await session.prompt("hi")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_core import PluginHost, SessionManager, Settings, entry_message
+from pi_core import SessionManager, entry_message
 from pi_hookspecs import (
     AssistantMessage,
     CustomMessage,
@@ -53,10 +53,9 @@ async def talked(session, script, *prompts):
 
 
 @pytest.fixture
-def stored(tmp_path, pi_agent_dir):
+def stored(tmp_path, installed_host):
     """Make a session that is stored, by the installed store."""
-    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
-    return lambda: SessionManager.create(tmp_path, host=host)
+    return lambda: SessionManager.create(tmp_path, host=installed_host)
 
 
 async def test_a_new_conversation_begins_with_nothing_but_model_and_level(session_of, script):

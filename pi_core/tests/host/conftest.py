@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import os
 import sys
+import time
 from importlib.metadata import entry_points
 from itertools import count
 from pathlib import Path
@@ -18,6 +19,8 @@ from pi_core.settings import Settings
 HEAD = "from pi_hookspecs import *\nfrom pi_hookspecs import hookimpl\n"
 
 _numbers = count()
+
+_times = count(time.time_ns(), 1_000_000_000)
 
 
 class Site:
@@ -64,7 +67,7 @@ class Site:
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n{needs}")
         lines = "\n".join(f"{name} = {value}" for name, value in plugins.items())
         (info / "entry_points.txt").write_text(f"[pi]\n{lines}\n")
-        importlib.invalidate_caches()
+        self._look_again()
         return info
 
     def host(self, *disabled: str, **settings: Any) -> PluginHost:
@@ -76,7 +79,16 @@ class Site:
         """Let no module of a plugin be imported."""
         for module in self.imported():
             del sys.modules[module]
-        importlib.invalidate_caches()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Let the import system see what is here now; `invalidate_caches` would let it list all other folders, too."""
+        root = str(self.folder.parent)
+        for place in [each for each in sys.path_importer_cache if each.startswith(root)]:
+            del sys.path_importer_cache[place]
+        if self.folder.exists():  # listings of metadata are kept for a folder's time
+            modified = next(_times)
+            os.utime(self.folder, ns=(modified, modified))
 
     def imported(self) -> list[str]:
         """Return the modules of plugins that are imported."""
@@ -86,15 +98,20 @@ class Site:
         ]
 
 
+@pytest.fixture(scope="session")
+def workspace_plugins():
+    """The names of the workspace's own plugins."""
+    return frozenset(each.name for each in entry_points(group="pi"))
+
+
 @pytest.fixture
-def site(tmp_path, monkeypatch):
+def site(tmp_path, monkeypatch, workspace_plugins):
     """An empty folder of plugins, on ``sys.path``."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two versions of a file within one second look the same
     folder, agent_dir = tmp_path / "site", tmp_path / "agent"
     folder.mkdir()
-    own = frozenset(each.name for each in entry_points(group="pi"))
     monkeypatch.syspath_prepend(str(folder))
-    site = Site(folder, agent_dir, own)
+    site = Site(folder, agent_dir, workspace_plugins)
     yield site
     site.forget()
 

@@ -10,8 +10,8 @@ from pi_testing import text
 
 
 @pytest.fixture
-def host(pi_agent_dir):
-    return PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
+def host(installed_host):
+    return installed_host
 
 
 @pytest.fixture

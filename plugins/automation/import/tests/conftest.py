@@ -73,10 +73,13 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Machine:
+def machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], pi_plugin_index: Path
+) -> Machine:
     home, work, agent = tmp_path / "home", tmp_path / "work", tmp_path / "agent"
     for folder in (home, work, agent):
         folder.mkdir()
+    (agent / "cache").symlink_to(pi_plugin_index, target_is_directory=True)
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))

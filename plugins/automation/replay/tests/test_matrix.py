@@ -22,12 +22,15 @@ NAMES = st.from_regex(r"[a-wyz][a-z0-9_.:/-]{0,8}", fullmatch=True).filter(lambd
 
 
 @pytest.fixture
-def host(tmp_path, monkeypatch):
+def host(tmp_path, monkeypatch, pi_plugin_index):
     """That of a folder with a file; the agent directory is apart from the user's."""
     work = tmp_path / "work"
     work.mkdir()
     (work / "notes.txt").write_text("one two three\n")
-    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "agent"))
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    (agent / "cache").symlink_to(pi_plugin_index, target_is_directory=True)
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(agent))
     monkeypatch.chdir(work)
     return PluginHost(Settings.load(work))
 

@@ -18,12 +18,15 @@ EMPTY_CONFIG = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/nul
 
 
 @pytest.fixture
-def work(tmp_path, monkeypatch):
+def work(tmp_path, monkeypatch, pi_plugin_index):
     """A folder with a file, in which pi works; the agent directory is apart from the user's."""
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "notes.txt").write_text("one two three\n")
-    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "agent"))
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    (agent / "cache").symlink_to(pi_plugin_index, target_is_directory=True)
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(agent))
     monkeypatch.chdir(folder)
     return folder
 
