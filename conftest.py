@@ -24,7 +24,7 @@ pytest_plugins = ("pytester",)
 
 # A loaded machine must not fail an example for being slow, and CI must not fail on another example than last time.
 # `.ci/run` repeats the property tests with `--hypothesis-profile=thorough`.
-no_clock = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=15)
+no_clock = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=8)
 settings.register_profile("dev", no_clock)
 settings.register_profile("ci", no_clock, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")

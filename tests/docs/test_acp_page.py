@@ -40,6 +40,7 @@ def test_all_editors_start_the_same_command():
     assert [*commands, [*neovim], shlex.split(toad)] == [["pi", "acp"]] * 4
 
 
+@pytest.mark.slow
 def test_the_command_of_the_settings_answers_an_editor(tmp_path, environ):
     pi = ZED
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}

@@ -128,6 +128,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_the_first_hour_without_a_key_prints_what_the_page_says(tmp_path: Path) -> None:
     commands, printed, *_ = (block.text for block in blocks("sh", "text") if block.page == "docs/quickstart.md")
     environ = {"HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import asyncio
 from pi_core import create_agent_session
@@ -31,6 +33,7 @@ def run(program, folder):
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_it_prints_the_answer_as_it_grows_and_its_cost(tmp_path):
     done = run(PROGRAM, tmp_path)
 
@@ -39,6 +42,7 @@ def test_it_prints_the_answer_as_it_grows_and_its_cost(tmp_path):
     assert done.stdout.endswith("0.0\n")
 
 
+@pytest.mark.slow
 def test_subscribing_to_one_kind_of_delta_is_short_for_the_same(tmp_path):
     head, rest = PROGRAM.split("def show(event):")
     function = "\n    print(event.assistant_message_event.delta, end='', flush=True)\n"

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 README = Path(__file__).parents[2] / "README.md"
 PROGRAM = re.compile(r"^## Use it from Python\n.*?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 CORE_README = README.parent / "pi_core" / "README.md"
@@ -38,6 +40,7 @@ def test_the_program_streams_an_answer_and_uses_its_tool(tmp_path):
     assert len(code.splitlines()) <= 22
 
 
+@pytest.mark.slow
 def test_the_short_form_returns_the_text(tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "tide.py").touch()
@@ -48,6 +51,7 @@ def test_the_short_form_returns_the_text(tmp_path):
     assert "tide.py" in done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_sessions_of_the_same_services_answer_on_their_own(tmp_path):
     (tmp_path / "tide.py").touch()
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 TOOLS = Path(__file__).parents[2] / "tools"
 
@@ -20,6 +18,7 @@ def interpreter(version: str, monkeypatch: pytest.MonkeyPatch) -> str | None:
     return found
 
 
+@pytest.mark.slow
 def test_those_of_pyenv_are_found_although_its_shims_do_not_start_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

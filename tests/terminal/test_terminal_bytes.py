@@ -163,6 +163,7 @@ def rest(allowed: re.Pattern[str], text: str) -> str:
     return text[found.end() if found else 0 :][:80]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["plugins"], ["--list-models"]], ids=" ".join)
 def test_a_command_writes_text_and_colours(home: Mapping[str, str], arguments: list[str]) -> None:
     text = written(home, *arguments)
@@ -171,6 +172,7 @@ def test_a_command_writes_text_and_colours(home: Mapping[str, str], arguments: l
     assert "tide" in text
 
 
+@pytest.mark.slow
 def test_an_answer_and_the_list_of_sessions_are_text_and_colours(home: Mapping[str, str], tmp_path: Path) -> None:
     stored = str(tmp_path / "talk.jsonl")
 

@@ -83,6 +83,7 @@ def test_any_entries_are_read_by_all(tmp_path_factory, repository, drawn):
     read_by_all(tmp_path_factory, repository, drawn)
 
 
+@pytest.mark.slow
 def test_what_plugins_write_together_is_read_by_all(tmp_path_factory, repository):
     with Home.made(tmp_path_factory.mktemp("home"), repository, next(odd_calls())) as home:
         home.only(home.file.read_bytes().splitlines(keepends=True)[0])

@@ -25,6 +25,7 @@ sys.exit(subprocess.run([sys.executable, "-c", show]).returncode)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the platform has no hangups")
 def test_programs_of_tests_begin_with_default_signals_under_nohup_and_in_the_background():
     command = [sys.executable, "-c", PROGRAM, "SIGHUP", "SIGINT"]

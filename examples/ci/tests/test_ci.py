@@ -27,6 +27,7 @@ exec {sys.executable} -P -m pi_cli "$@"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "file"),
     [

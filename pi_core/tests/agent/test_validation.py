@@ -417,6 +417,7 @@ class TestHostileArguments:
     def test_values_that_json_does_not_have_are_refused(self):
         assert errors(READ, {"path": {"a"}}) == ["path: must be JSON, not set"]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("schema", [READ, {"properties": {"path": {"$ref": "#"}}}])
     def test_deep_nesting_is_refused(self, schema):
         deep = {}

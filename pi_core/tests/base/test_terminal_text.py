@@ -6,6 +6,7 @@ import itertools
 import re
 import unicodedata
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ def test_an_emoji_that_comes_in_pieces_stays_whole():
     assert "".join(map(clean_text, "👨\u200d👩")) == "👨\u200d👩"
 
 
+@pytest.mark.slow
 def test_a_character_is_judged_alone_as_it_is_judged_among_others():
     everything = "".join(f"a{character}" for character in map(chr, range(0x110000)) if character != "\r")
 

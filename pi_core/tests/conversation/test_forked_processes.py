@@ -87,6 +87,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "printed"),
     [

@@ -168,6 +168,7 @@ def session(tmp_path, script):
     return make
 
 
+@pytest.mark.slow
 async def test_a_reload_adds_the_plugins_that_were_installed_since_the_start(tmp_path, session):
     root = user_root(tmp_path / "agent")
     installed(root, "a1", late_tides="1.0")

@@ -512,6 +512,7 @@ def test_a_preference_in_the_settings_wins_over_load_order(site, tool_plugin):
     }
 
 
+@pytest.mark.slow
 def test_a_warm_host_finds_what_a_cold_one_finds_whatever_is_loaded_first(site, tool_plugin):
     for name in ("a-tools", "b-tools"):
         site.install(name, tool_plugin("grep", name))

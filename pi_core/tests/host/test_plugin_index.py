@@ -228,6 +228,7 @@ def source(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.slow
 def test_an_editable_plugin_is_looked_at_again_when_its_source_changes(site, source, looked_into, tool_plugin):
     site.install("other", LISTENS)
     file = site.install("one", tool_plugin("grep"), folder=source)
@@ -452,6 +453,7 @@ def test_a_draft_that_could_not_take_its_place_is_not_left_behind(site):
     assert [each.name for each in (site.agent_dir / "cache").iterdir()] == [IndexFile(site.agent_dir).path.name]
 
 
+@pytest.mark.slow
 def test_many_writers_leave_a_whole_file(site, index):
     site.install("one", LISTENS)
     host = site.host()

@@ -171,6 +171,7 @@ async def test_a_provider_registered_by_function_answers_in_the_layer_that_is_re
     assert [each.type async for each in ai.stream("scripted/model", "hi", host=host)][-1] == "error"
 
 
+@pytest.mark.slow
 async def test_without_a_host_the_installed_plugins_are_used(pi_agent_dir, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     answer = await ai.complete("offline/rules", "Say hello")

@@ -212,6 +212,7 @@ async def test_changes_of_another_process_are_read_and_kept(file):
     assert json.loads(file.read_text())["mine"]["key"] == "3"
 
 
+@pytest.mark.slow
 def test_concurrent_processes_lose_no_entry(file):
     code = (
         "import asyncio, sys\nfrom pi_core.models.auth_storage import AuthStorage\n"

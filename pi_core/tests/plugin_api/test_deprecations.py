@@ -192,6 +192,7 @@ def test_a_throw_away_specification_carries_its_marks():
     assert str(MARK) == "is deprecated since 1.1 and will be removed in 2.0; use turn_end"
 
 
+@pytest.mark.slow
 def test_the_page_and_the_contract_say_so():
     tools = Path(__file__).parents[3] / "tools"
     code = f"""

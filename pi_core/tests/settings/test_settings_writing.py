@@ -335,6 +335,7 @@ for number in range(40):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_that_write_at_once_lose_nothing(tmp_path):
     command = [sys.executable, "-c", WRITER]
     writers = [subprocess.Popen([*command, name, tmp_path], stdin=subprocess.PIPE) for name in ("one", "two")]

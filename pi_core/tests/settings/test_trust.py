@@ -255,6 +255,7 @@ class TestTheFile:
 
         assert ProjectTrust.decide(folder, folder).is_trusted is False
 
+    @pytest.mark.slow
     def test_two_processes_that_decide_at_once_lose_nothing(self, agent):
         program = (
             "import sys; from pi_core import TrustStore\n"

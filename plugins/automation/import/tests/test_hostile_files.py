@@ -44,6 +44,7 @@ BROKEN = (
 )
 
 
+@pytest.mark.slow
 @for_each("agent", list(AGENTS))
 def test_broken_files_are_reported_and_nothing_is_written(agent, tmp_path, monkeypatch, capsys):
     from pi_core import PluginHost

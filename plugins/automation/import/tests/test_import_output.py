@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from pi_core import PluginHost, Settings
 from pi_import.command import run as run_command
 from pi_import.commands import template_of
@@ -65,6 +67,7 @@ def test_a_command_of_codex_is_one_of_bash(name, arguments, command):
     assert from_codex(name, arguments) == ("bash", {"command": command})
 
 
+@pytest.mark.slow
 def test_what_is_written_for_each_kind(machine):
     machine.write(
         {

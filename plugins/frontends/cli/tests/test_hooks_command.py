@@ -31,6 +31,7 @@ def register_commands():
 """
 
 
+@pytest.mark.slow
 def test_every_hook_is_listed_under_its_stage_with_its_rule(pi):
     pi.install("guard", GUARD.format(""))
 
@@ -58,6 +59,7 @@ def test_hook_is_described_as_its_specification_says(pi):
     assert "No installed plugin implements it." in done.stdout
 
 
+@pytest.mark.slow
 def test_implementing_plugins_are_listed_in_call_order(pi):
     pi.install("guard", GUARD.format("trylast=True"))
     pi.install("policy", GUARD.format(""))
@@ -70,6 +72,7 @@ def test_implementing_plugins_are_listed_in_call_order(pi):
     assert re.findall(r"^ +\d+ (first|guard|policy)$", activated, re.MULTILINE) == ["first", "guard", "policy"]
 
 
+@pytest.mark.slow
 def test_registration_hook_names_what_was_registered(fake):
     fake.install("plenty", PLENTY)
 
@@ -81,6 +84,7 @@ def test_registration_hook_names_what_was_registered(fake):
     assert re.search(r"\n    \d+ plenty: c0 c1 c2 c3 c4 c5 c6 c7 and 12 more\n", commands)
 
 
+@pytest.mark.slow
 def test_deadline_from_the_settings_is_shown(pi):
     pi.install("guard", GUARD.format(""))
     (pi.agent_dir / "settings.json").write_text('{"hooks": {"plugins": {"guard": {"timeout": 2.5}}}}')

@@ -35,6 +35,7 @@ def typed(keys: str) -> str:
         return PromptSession(key_bindings=bindings, input=source, output=DummyOutput()).prompt()
 
 
+@pytest.mark.slow
 @for_each("cluster", CLUSTERS)
 def test_a_cluster_goes_as_a_whole(cluster: str) -> None:
     assert typed(f"a{cluster}b{LEFT}{BACKSPACE}") == "ab"

@@ -18,6 +18,7 @@ def test_version_is_that_of_the_distribution():
     assert pi_cli.__version__ == importlib.metadata.version("pluggypi-cli")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--version", "-v"])
 def test_version_is_all_that_is_printed(pi, option):
     done = pi.run(option)

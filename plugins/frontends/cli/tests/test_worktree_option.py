@@ -114,6 +114,7 @@ def test_a_folder_that_only_claims_to_be_a_worktree_is_not_trusted(enter, reposi
 # Through the command line
 
 
+@pytest.mark.slow
 def test_tools_and_session_of_a_run_are_in_the_worktree(fake):
     git(fake.cwd, "init", "--quiet")
     git(fake.cwd, "commit", "--quiet", "--allow-empty", "-m", "begin")
@@ -127,6 +128,7 @@ def test_tools_and_session_of_a_run_are_in_the_worktree(fake):
     assert not (fake.cwd / "new.py").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "../tide"])
 def test_a_wrong_name_ends_the_run_before_it_begins(pi, name):
     done = pi.run("-w", name, "-p", "hi")

@@ -17,6 +17,7 @@ if not EXAMPLES.is_dir():
     pytest.skip("the examples are only in the repository", allow_module_level=True)
 
 
+@pytest.mark.slow
 def test_an_example_is_copied_installed_and_removed(bench):
     copy = bench.agent_dir / "examples" / "no-force-push"
 

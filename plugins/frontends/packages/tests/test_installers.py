@@ -24,6 +24,7 @@ def test_without_uv_the_pip_that_python_brings_installs_the_same(bench, monkeypa
     assert (bench.agent_dir / "pylock.pi.toml").read_text().count("sha256") == 2
 
 
+@pytest.mark.slow
 def test_the_users_words_come_first(bench):
     bench.set("packages.installer", [sys.executable, "-c", "raise SystemExit('sunk')"])
     bench.plugin("tides")

@@ -158,6 +158,7 @@ async def test_clients_of_other_versions_are_understood_as_far_as_they_can_be(se
     assert "The first line must be" in (await older.event("error"))["error"]
 
 
+@pytest.mark.slow
 async def test_a_line_of_a_hundred_megabytes_is_refused_and_not_kept(served) -> None:
     stranger, client = await served.connect(), await served.join()
 

@@ -178,6 +178,7 @@ async def test_a_program_speaks_the_protocol_over_it(url, served, script) -> Non
     await client.close()
 
 
+@pytest.mark.slow
 async def test_a_frame_of_a_hundred_megabytes_is_refused(url) -> None:
     client = await joined(url)
     await until(client, "entries")

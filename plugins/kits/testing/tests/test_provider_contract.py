@@ -43,6 +43,7 @@ def test_the_example_passes_and_says_what_it_does_not_support(pytester, mode):
     result.stdout.fnmatch_lines(["*MyCase does not support: *"])
 
 
+@pytest.mark.slow
 def test_a_case_that_claims_an_unknown_feature_fails(pytester):
     pytester.makepyfile(test_my_provider=EXAMPLE.replace("EVERYTHING - ", "EVERYTHING | {'telepathy'} - "))
     result = pytester.runpytest_subprocess(*ARGUMENTS, "-k", "empty_answer_is_one")
@@ -51,6 +52,7 @@ def test_a_case_that_claims_an_unknown_feature_fails(pytester):
     result.stdout.fnmatch_lines(["*supports has ?'telepathy'?, which no test knows*"])
 
 
+@pytest.mark.slow
 def test_a_subclass_without_a_case_is_reported(pytester):
     pytester.makepyfile("from pi_testing import ProviderContract\n\nclass TestMine(ProviderContract):\n    pass\n")
     result = pytester.runpytest_subprocess(*ARGUMENTS, "-k", "empty_answer_is_one")

@@ -181,6 +181,7 @@ def test_pythons_own_library_has_no_more_than_one_false_alarm_in_five_megabytes(
     assert len(alarms) <= sum(map(len, texts)) / 5_000_000
 
 
+@pytest.mark.slow
 def test_long_texts_end_however_hostile_they_are(redactor):
     begin = "-----BEGIN PRIVATE KEY-----"
     pieces = [

@@ -67,6 +67,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tracked", [False, True])
 def test_every_kind_becomes_every_other_kind_and_comes_back(root, make, git, everything, tracked):
     pairs = [*enumerate(permutations(KINDS, 2))]

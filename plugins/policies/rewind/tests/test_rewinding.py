@@ -238,6 +238,7 @@ async def test_outside_a_repository_nothing_is_stored_and_the_command_says_why(p
         await rewind("", pi_session.ctx)
 
 
+@pytest.mark.slow
 @pytest.mark.pi(settings={"rewind": {"enabled": True}})
 async def test_of_a_large_folder_without_a_repository_what_write_and_edit_change_comes_back(
     pi_session, says, script, fake_ui, monkeypatch
@@ -308,6 +309,7 @@ def repository(tmp_path):
     return root
 
 
+@pytest.mark.slow
 async def test_a_stored_session_is_listed_rewound_and_undone_from_the_command_line(
     tmp_path, repository, capsys, script
 ):

@@ -29,6 +29,8 @@ from pi_testing.fake_servers.anthropic import (
     tool_use,
 )
 
+pytestmark = pytest.mark.slow  # loads the vendor's SDK
+
 ANSWERS = {
     "text": message(text("Hello, ", "wörld \N{WAVING HAND SIGN}")),
     "thinking": message(thinking("Let me", " see", signature="c2lnbmVk"), text("so")),

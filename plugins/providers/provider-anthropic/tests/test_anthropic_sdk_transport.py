@@ -30,6 +30,8 @@ from pi_testing.fake_servers.anthropic import (
     tool_use,
 )
 
+pytestmark = pytest.mark.slow  # loads the vendor's SDK
+
 pytest.importorskip("anthropic")
 
 ANSWERS = {

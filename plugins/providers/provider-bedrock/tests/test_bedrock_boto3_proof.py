@@ -35,6 +35,8 @@ boto3 = pytest.importorskip("boto3")
 from botocore.config import Config  # noqa: E402 - only where boto3 is
 from botocore.exceptions import ClientError  # noqa: E402 - as above
 
+pytestmark = pytest.mark.slow  # loads the vendor's SDK
+
 KEY_ID = "AKIAFAKE000000000000"
 SECRET = "secret/key+of+forty+characters/0123456789"
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"

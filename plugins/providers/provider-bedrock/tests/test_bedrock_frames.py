@@ -15,6 +15,8 @@ from pi_provider_bedrock.frames import FrameDecoder
 from pi_testing import for_each
 from pi_testing.fake_servers.bedrock import event, message, text, thinking, tool_use
 
+pytestmark = pytest.mark.slow  # loads the vendor's SDK
+
 eventstream = pytest.importorskip("botocore.eventstream")
 
 NAMES = st.text(min_size=1, max_size=40).filter(lambda name: len(name.encode()) <= 255)

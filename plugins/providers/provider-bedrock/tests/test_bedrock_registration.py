@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 import pi_provider_bedrock
 from pi_hookspecs import CredentialSource, Provider
 
@@ -64,6 +66,7 @@ print(*[name for name in unwanted if name in sys.modules])
     assert in_a_fresh_interpreter(code) == ["hello"]
 
 
+@pytest.mark.slow
 def test_a_signed_request_imports_no_boto3():
     code = f"""{REQUEST}
 os.environ.update(AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b")

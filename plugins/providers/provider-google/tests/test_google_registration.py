@@ -47,6 +47,7 @@ print(*[name for name in unwanted if name in sys.modules])
     assert in_a_fresh_interpreter(code) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("api", "key"),
     [

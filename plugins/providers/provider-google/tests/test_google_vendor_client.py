@@ -25,6 +25,8 @@ from pi_testing.fake_servers.google import (
 )
 from pi_testing.fake_servers.google_rules import google_violation
 
+pytestmark = pytest.mark.slow  # loads the vendor's SDK
+
 KEY = "AIza-0123456789"
 
 SCENARIOS = {

@@ -194,6 +194,7 @@ async def test_a_connection_that_breaks_keeps_the_text_and_runs_no_half_call(fai
     assert message.text in ("", "Hel", "Hell\u00f6")
 
 
+@pytest.mark.slow
 async def test_ten_megabytes_in_one_event(failure, api):
     big = "x" * 10_000_000
     message = await failure(ANSWERS[api](text(big)))

@@ -49,6 +49,7 @@ print(*[name for name in unwanted if name in sys.modules])
     assert in_a_fresh_interpreter(code) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", ["openai-completions", "openai-responses", "azure-openai-responses"])
 def test_a_request_imports_no_sdk_and_nothing_heavy(api):
     code = f"""

@@ -21,6 +21,8 @@ from pi_testing.fake_servers.openai import (
     text,
 )
 
+pytestmark = pytest.mark.slow  # loads the vendor's SDK
+
 KEY = "sk-0123456789"
 
 SCENARIOS = {

@@ -69,6 +69,7 @@ def test_an_image_in_a_link_is_its_text():
     assert "🖼 chart" in markup
 
 
+@pytest.mark.slow
 @for_each(
     "text",
     [

@@ -322,6 +322,7 @@ run_sessions(["convert", "--to", sys.argv[2], "--remove"], host)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_a_conversion_that_is_killed_loses_nothing(convert, written, sessions, agent_dir):
     for number in range(60):

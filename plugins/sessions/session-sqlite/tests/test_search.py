@@ -363,6 +363,7 @@ index_of("jsonl", SessionPlace(agent_dir=Path(sys.argv[1]))).update()
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_and_kills_leave_each_entry_once(stored, line, search, agent_dir):
     for number in range(30):
         stored(f"s{number}", *(line(f"{number}-{each}", f"word {'filler ' * 50}") for each in range(20)))

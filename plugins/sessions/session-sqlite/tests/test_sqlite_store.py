@@ -71,6 +71,7 @@ def appending(place, first, last):
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(store, place):
     begun(store).close()
     acknowledged = []
@@ -85,6 +86,7 @@ def test_what_was_acknowledged_survives_a_kill(store, place):
     assert set(acknowledged) <= set(stored)
 
 
+@pytest.mark.slow
 def test_several_processes_on_a_session_lose_nothing_and_say_so(store, place):
     begun(store, count=1).close()
     ours = store.open("one")

@@ -59,6 +59,7 @@ def repository(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_sessions_and_worktrees_of_agents_survive_a_kill(repository, pi_agent_dir):
     command = [sys.executable, "-c", PROGRAM, repository, pi_agent_dir]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
@@ -116,6 +117,7 @@ def stored(agent_dir):
     return "".join(file.read_text() for file in (agent_dir / "sessions").rglob("*.jsonl"))
 
 
+@pytest.mark.slow
 def test_results_and_cost_of_finished_agents_survive_a_kill_of_their_parent(repository, pi_agent_dir):
     with subprocess.Popen(
         [sys.executable, "-c", RESUME, "begin", repository, pi_agent_dir], stdout=subprocess.PIPE, text=True

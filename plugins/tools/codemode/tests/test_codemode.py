@@ -213,6 +213,7 @@ async def test_a_guard_judges_each_call_of_a_script(ran):
     assert guard.seen[1:] == [(f"{outer}/{n}", "bash") for n in range(1, 6)]
 
 
+@pytest.mark.slow
 async def test_a_loop_of_calls_ends(ran):
     result = await ran(
         "n = 0\nwhile True:\n    try:\n        await read('none.txt')\n    except ToolError as error:\n"

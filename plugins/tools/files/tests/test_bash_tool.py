@@ -120,6 +120,7 @@ async def test_a_child_that_keeps_the_pipe_open_does_not_hang_the_tool(text, tok
         assert await text("bash", command=f"sleep {token} & echo x") == "x\n"
 
 
+@pytest.mark.slow
 async def test_a_child_that_never_stops_writing_does_not_hang_the_tool(call):
     async with asyncio.timeout(60):
         result = await call("bash", command="yes & echo x")

@@ -156,6 +156,7 @@ async def test_a_search_ends_at_an_abort(call, tmp_path, none_left):
     assert await none_left("nowhere.*to.*be") == []
 
 
+@pytest.mark.slow
 async def test_a_huge_context_costs_no_more_than_the_file(text, tmp_path):
     (tmp_path / "a").write_text("x\n" * 20_000)
 

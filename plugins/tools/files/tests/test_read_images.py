@@ -43,6 +43,7 @@ async def test_a_wide_image_is_shrunk_with_a_note(call, tmp_path):
     assert Image.open(io.BytesIO(base64.b64decode(image.data))).size == (2000, 32)
 
 
+@pytest.mark.slow
 async def test_a_heavy_image_is_made_lighter(call, tmp_path):
     noise = Image.frombytes("RGB", (1900, 1900), os.urandom(1900 * 1900 * 3))
     noise.save(tmp_path / "a.png")

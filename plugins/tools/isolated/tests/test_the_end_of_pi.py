@@ -57,6 +57,7 @@ def is_alive(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the supervisor needs Linux")
 def test_a_killed_pi_leaves_no_program_behind(write_program, tmp_path):
     folder = write_program(tmp_path / "stubborn", STUBBORN)

@@ -17,6 +17,8 @@ from mcp.client.stdio import StdioServerParameters
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+pytestmark = pytest.mark.slow  # loads the vendor's SDK
+
 PI = Path(sys.executable).with_name("pi")
 SERVE = ["mcp", "serve", "--model", "offline/rules"]
 

@@ -194,6 +194,7 @@ async def test_text_is_decoded_by_the_charset_of_the_server(text, server, charse
     assert ("é" if charset == "latin-1" else "\N{REPLACEMENT CHARACTER}") in await text(f"{server.url}/text")
 
 
+@pytest.mark.slow
 async def test_elements_within_each_other_ten_thousand_times_are_text(text, server):
     server.pages["/deep"] = (200, {"content-type": "text/html"}, b"<div>" * 10_000 + b"deep" + b"</div>" * 10_000)
 

@@ -240,6 +240,7 @@ def test_hidden_thinking_is_one_line():
     assert shown(Thinking(id="1", text=Growing("secret plan")), hide_thinking=True) == "\n Thinking..."
 
 
+@pytest.mark.slow
 @for_each("width", range(1, 301))
 @for_each("expanded", [False, True])
 def test_every_block_fits_every_width(width, expanded):
@@ -304,6 +305,7 @@ def test_a_long_command_is_cut_until_it_is_expanded():
     assert shown(block, expanded=True).endswith(" 41\n")
 
 
+@pytest.mark.slow
 def test_ten_megabytes_cost_little():
     line, lines = tool("bash", output="x" * 10_000_000), tool("bash", output="x\n" * 5_000_000)
     command = tool("bash", arguments={"command": "x" * 10_000_000})

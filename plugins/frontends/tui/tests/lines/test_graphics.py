@@ -74,6 +74,7 @@ def test_the_cells_name_their_rows_and_columns_and_have_the_image_s_number_as_co
     }
 
 
+@pytest.mark.slow
 def test_a_large_image_is_made_smaller_before_it_is_sent():
     graphics, written = kitty()
     rows = graphics.rows(image((4000, 3000)), 200)

@@ -61,6 +61,7 @@ def test_a_large_image_fits_into_the_width_and_a_bounded_number_of_rows():
     assert len(blocks_of(rows_of(encoded((90, 900))))) == 30
 
 
+@pytest.mark.slow
 @for_each(
     "content",
     [

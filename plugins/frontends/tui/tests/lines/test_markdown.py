@@ -108,6 +108,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @for_each("text", LONG.values())
 def test_a_frame_parses_a_bounded_part_of_a_long_answer(text):
     streaming = StreamingMarkdown(100, INK)

@@ -236,6 +236,7 @@ async def test_a_session_is_exported(desk, pi_session: AgentSession, script: Scr
     assert "The tide is high." in (pi_session.cwd / "talk.jsonl").read_text()
 
 
+@pytest.mark.slow
 async def test_the_changes_of_this_version_are_displayed_from_their_beginning(desk) -> None:
     async with desk() as user:
         await user.type("/changelog", "enter")

@@ -36,6 +36,7 @@ async def test_of_ten_megabytes_of_output_the_end_is_kept_and_displayed(
     assert kept < 300_000
 
 
+@pytest.mark.slow
 async def test_a_paste_of_a_megabyte_is_one_mark_and_sent_as_a_whole(desk, script: ScriptedProvider) -> None:
     pasted = "high and low\n" * 80_000
     script.turn(text("Long."))
@@ -49,6 +50,7 @@ async def test_a_paste_of_a_megabyte_is_one_mark_and_sent_as_a_whole(desk, scrip
     assert script.requests[0].user_text == pasted.rstrip()
 
 
+@pytest.mark.slow
 async def test_a_terminal_that_changes_its_size_during_an_answer_displays_all_of_it(
     desk, script: ScriptedProvider
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import weakref
 
+import pytest
+
 from pi_tui.screen.long_lived import LongLived
 
 
@@ -15,6 +17,7 @@ class Message:
         self.itself = self
 
 
+@pytest.mark.slow
 def test_a_long_conversation_is_not_looked_at_and_collected_when_another_is_loaded() -> None:
     long_lived = LongLived()
     message = Message()

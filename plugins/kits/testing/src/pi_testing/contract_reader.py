@@ -31,6 +31,8 @@ ANY_JSON = st.recursive(
 )  # fmt: skip
 """What Python reads as JSON: ``NaN``, numbers beyond any float, halves of characters and words of the APIs included."""
 
+_STRIDE = 61  # between the cuts of a pass: no multiple of what a stream is made of, and few passes
+
 _SHARED = [HealthCheck.differing_executors]  # several classes inherit a row
 
 
@@ -166,9 +168,11 @@ class ReaderContract:
         whole = self._seen([self.bodies()[0]])
 
         for body in self.bodies():
-            for at in range(len(body)):
-                assert self._seen([body[:at], body[at:]]) == whole, f"cut at byte {at}: {body[:at][-40:]!r}"
             assert self._seen([body[at : at + 1] for at in range(len(body))]) == whole, "byte by byte"
+            for first in range(min(_STRIDE, len(body))):  # every byte is cut in one of the passes
+                starts = [0, *range(first, len(body), _STRIDE)]
+                pieces = [body[start:end] for start, end in zip(starts, [*starts[1:], len(body)], strict=True)]
+                assert self._seen(pieces) == whole, f"cut every {_STRIDE} bytes from byte {first}"
 
     @settings(deadline=None, suppress_health_check=_SHARED)
     @given(data=st.data())
