@@ -202,7 +202,9 @@ class ExtensionLanguage(Protocol):
     """Ends of the names of files that it can run, as ``(".ts", ".js")``.
 
     A language may also have ``check(file, settings)``, which loads a file for its author and returns what is wrong with
-    it and what it registers: pairs of ``error``, ``warning`` or ``note`` and a sentence.
+    it and what it registers: pairs of ``error``, ``warning`` or ``note`` and a sentence. And ``diagnose(files,
+    settings)``, which returns rows for ``pi doctor``: ``ok``, ``note``, ``warning`` or ``error``, a sentence, and what
+    to do.
     """
 
     def manifest_of(self, file: Path, name: str, settings: SettingsView) -> PluginManifest:

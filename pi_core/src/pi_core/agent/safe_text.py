@@ -79,6 +79,8 @@ def exception_location(error: BaseException, module: object = None) -> str:
         module: Name of a module of the plugin: the innermost frame of that package is reported. Without it, or if the
             package has no frame, the innermost frame outside Python's standard library and pi is reported.
     """
+    if getattr(error, "arose_elsewhere", False):  # in another process: its message has the place
+        return ""
     if isinstance(error, SyntaxError) and error.lineno is not None and not (error.filename or "<").startswith("<"):
         return f" (in {error.filename}, line {error.lineno})"
     package = str(module).partition(".")[0]

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.host.extensions.places import find_extensions
 from pi_core.host.extras import missing_extras
 from pi_core.host.installers import find_program
 from pi_hookspecs import NoModel, UserError
@@ -60,6 +61,7 @@ def surroundings(host: PluginHost) -> Iterator[Row]:
     yield from _models(host)
     yield from _programs(host)
     yield from _extras(host)
+    yield from _languages(host)
     yield from _of_other_agents(host.settings.agent_dir, host.settings.project_trust.cwd)
 
 
@@ -98,6 +100,15 @@ def _programs(host: PluginHost) -> Iterator[Row]:
 def _extras(host: PluginHost) -> Iterator[Row]:
     for message, remedy in missing_extras(host, host.settings.project_trust.cwd):
         yield _row("extras", "warning", message, remedy)
+
+
+def _languages(host: PluginHost) -> Iterator[Row]:
+    """Let plugins that run extensions in other languages say what these need, where there are any."""
+    sources, _ = find_extensions(host.settings.project_trust.cwd, host.settings, [], discover=True)
+    scripts = [each.script for each in sources if each.script is not None]
+    for language in host.services("ExtensionLanguage") if scripts else ():
+        for state, message, remedy in getattr(language.thing, "diagnose", lambda *_: ())(scripts, host.settings):
+            yield _row(f"plugin {language.plugin}", state, message, remedy)
 
 
 def _of_other_agents(agent_dir: Path, cwd: Path) -> Iterator[Row]:

@@ -6,11 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.grants import is_granted, not_granted
-from pi_hookspecs import PiError, PluginError, hookimpl
+from pi_hookspecs import PiError, hookimpl
 from pi_isolated.drawing import Drawing
 from pi_isolated.ready import Ready, parse_ready, unmet_contract
 from pi_isolated.registering import Registrations
-from pi_isolated.running import ProgramProcess, is_starting
+from pi_isolated.running import ProgramProcess, UnusableProgram, is_starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -135,7 +135,7 @@ class Member:
         """Return the answer to a request, which is sent together with what has changed of the state.
 
         Raises:
-            PluginError: The process did not answer.
+            UnusableProgram: The process did not answer.
             PiError: The answer is an error.
         """
         from pi_isolated.process import ProgramFailure
@@ -145,17 +145,17 @@ class Member:
         except ProgramFailure as error:
             if process.was_stopped and message["type"] == "command":
                 return None  # the command has ended the session, or reloaded the plugins
-            raise PluginError(self.name, f"its process does not answer: {error}") from error
+            raise UnusableProgram(self.name, f"its process does not answer: {error}") from error
 
     async def process(self, ctx: PiContext) -> Process:
         """Return the running program, started if it is not.
 
         Raises:
-            PluginError: It cannot be started, or has died too often, or this plugin is not part of it any more.
+            UnusableProgram: It cannot be started, or has died too often, or this plugin is not part of it any more.
         """
         process = await self.process_of_session().running(self, ctx)
         if self.broken:
-            raise PluginError(self.name, self.broken)
+            raise UnusableProgram(self.name, self.broken)
         return process
 
     def process_of_session(self) -> ProgramProcess:

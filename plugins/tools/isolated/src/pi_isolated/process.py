@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pi_process_kit import Child
 
-__all__ = ["CANCEL_GRACE", "MAX_LINE", "Process", "ProgramFailure", "Request"]
+__all__ = ["CANCEL_GRACE", "MAX_LINE", "Process", "ProgramError", "ProgramFailure", "Request"]
 
 MAX_LINE = 16 << 20
 """Bytes of a line, in both directions."""
@@ -39,6 +39,12 @@ _CHUNK = 1 << 18
 _FULL = 1 << 16
 """Bytes that may wait for a program before the next request waits until it reads them."""
 _STDERR_LINE = 1 << 14
+
+
+class ProgramError(PiError):
+    """A program answered with an error; the message is the program's own."""
+
+    arose_elsewhere = True
 
 
 class ProgramFailure(PiError):
@@ -318,7 +324,7 @@ class Process:
         elif "answer" in message:
             request.answer.set_result(message["answer"])
         elif isinstance(text, str):
-            request.answer.set_exception(PiError(text[:2000]))
+            request.answer.set_exception(ProgramError(text[:2000]))
         else:
             request.answer.set_exception(PiError(f"an error must be a string or have a 'message': {_preview(line)}"))
 

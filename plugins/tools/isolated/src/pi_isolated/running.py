@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_isolated.plugin import Member
     from pi_isolated.process import Process
 
-__all__ = ["ProgramProcess", "is_starting"]
+__all__ = ["ProgramProcess", "UnusableProgram", "is_starting"]
 
 _READY_SECONDS = 30.0
 _MOST_STARTS = 2
@@ -30,6 +30,12 @@ _MOST_STARTS = 2
 
 _starting: ContextVar[tuple[object, ...]] = ContextVar("starting", default=())
 """The processes that are being started by this task: the hooks of that start do not ask them."""
+
+
+class UnusableProgram(PluginError):
+    """A program cannot be asked: it cannot be started, has died, or does not answer."""
+
+    arose_elsewhere = True
 
 
 def is_starting(process: object) -> bool:
@@ -218,7 +224,7 @@ class ProgramProcess:
         """Return the program, started if it is not.
 
         Raises:
-            PluginError: It cannot be started, or it has died twice.
+            UnusableProgram: It cannot be started, or it has died twice.
         """
         if self.process is not None and self.process.failure is None:
             return self.process
@@ -229,7 +235,7 @@ class ProgramProcess:
                 await self._discard()
             if self.process is None:
                 if self._starts >= _MOST_STARTS:
-                    raise PluginError(
+                    raise UnusableProgram(
                         member.name,
                         f"its process has died twice and is not started again in this session: {self._last_failure}."
                         " Its last lines are in isolated.log in the agent directory; /reload starts it again",
@@ -263,7 +269,7 @@ class ProgramProcess:
             request = await prepare(ctx, manifest.command, purpose="plugin", cwd=self._folder(ctx, manifest))
         except PiError as error:
             self._last_failure = str(error)
-            raise PluginError(name, f"its process cannot be started: {error}") from error
+            raise UnusableProgram(name, f"its process cannot be started: {error}") from error
         finally:
             _starting.reset(token)
         process: Process | None = None
@@ -290,7 +296,7 @@ class ProgramProcess:
             self._last_failure = str(error)
             if process is not None:
                 await process.stop()
-            raise PluginError(name, f"its process cannot be used: {error}") from error
+            raise UnusableProgram(name, f"its process cannot be used: {error}") from error
         except BaseException:
             if process is not None:
                 process.abandon("its start was cancelled")

@@ -1,8 +1,9 @@
-"""Checks an extension for its author: loads it in a process of its own, and says what it registers."""
+"""Checks extensions: loads one for its author, and says which Node.js and packages there are for all."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import threading
 from contextlib import suppress
@@ -11,11 +12,17 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from pi_hookspecs import PluginManifest
+    from collections.abc import Sequence
+    from pathlib import Path
 
-__all__ = ["check_extension"]
+    from pi_hookspecs import PluginManifest, SettingsView
+
+__all__ = ["check_extension", "diagnose"]
 
 _SECONDS = 30
+_NATIVE = (22, 15)
+"""The version from which on Node.js can load TypeScript itself, as pi asks it to."""
+
 _KEYS = ("name", "key", "id", "type")
 """What identifies the things that an extension registers, whichever of them there is."""
 
@@ -75,3 +82,38 @@ def _registered(found: dict[str, Any]) -> list[tuple[str, str]]:
     for kind, things in found["registers"].items():
         lists[kind] = [str(next(each[key] for key in _KEYS if key in each)) for each in things]
     return [("note", f"{kind}: {', '.join(names)}") for kind, names in lists.items() if names]
+
+
+def diagnose(files: Sequence[Path], settings: SettingsView) -> list[tuple[str, str, str]]:
+    """Return which Node.js runs extensions, and what is missing for these files: state, sentence, and what to do."""
+    from pi_typescript.language import find_node
+    from pi_typescript.packages import missing_packages, needs_packages
+
+    try:
+        node = find_node(settings)
+    except UserError as error:
+        return [("error", str(error), "Install Node.js 22.18 or newer")]
+    version = _version(node)
+    if version is None:
+        return [("error", f"{node} does not say its version", "Set typescript.node to a working Node.js")]
+    rows = [("ok", f"Node.js {version} ({node}) runs {len(files)} extension{'' if len(files) == 1 else 's'}", "")]
+    missing = missing_packages(settings.agent_dir)
+    is_native = tuple(map(int, version.split(".")[:2])) >= _NATIVE
+    if "jiti" in missing and not is_native:
+        remedy = "Install Node.js 22.18 or newer, or run pi install --typescript"
+        rows.append(
+            ("error", f"Node.js {version} cannot run TypeScript, and jiti, which can, is not installed", remedy)
+        )
+    if missing and any(needs_packages(each) for each in files):
+        names = ", ".join(sorted(missing))
+        rows.append(("warning", f"extensions import packages that are missing: {names}", "Run pi install --typescript"))
+    return rows
+
+
+def _version(node: str) -> str | None:
+    try:
+        done = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=10, check=False)  # noqa: S603 - Node.js
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    version = done.stdout.strip().removeprefix("v")
+    return version if re.fullmatch(r"\d+\.\d+\.\d+\S*", version) else None

@@ -58,6 +58,12 @@ class TypeScript:
 
         return check_extension(self.manifest_of(file.absolute(), file.stem, settings))
 
+    def diagnose(self, files: Sequence[Path], settings: SettingsView) -> list[tuple[str, str, str]]:
+        """Return which Node.js runs extensions, and what is missing for these files: rows of ``pi doctor``."""
+        from pi_typescript.checking import diagnose
+
+        return diagnose(files, settings)
+
     def install_packages(
         self,
         settings: SettingsView,
