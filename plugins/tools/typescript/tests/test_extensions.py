@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pi_core import Settings
@@ -58,11 +60,14 @@ async def test_two_extensions_share_a_process_and_each_is_a_plugin(pi_session, f
     assert results[2] == "HI"
     assert "it is late" in results[3]
 
+    failures = []
+    pi_session.subscribe(lambda event: failures.append(event.error), "extension_error")
     fake_ui.answers(True)
     await pi_session.prompt("/greet Hello")
 
     messages = [notice.message for notice in fake_ui.notices]
     assert messages[:2] == ["Hello from echo 0 model true", "sure"]
+    assert re.fullmatch(r".* failed in command /greet: ProgramError: and it fails \(\S+shout\.mjs:19\)", failures[0])
 
 
 KNOWN = 'export default (pi) => { pi.on("tool_call", () => {}); pi.on("project_trust", () => {}); };'
@@ -105,3 +110,21 @@ def test_without_node_the_message_says_what_to_install(tmp_path, monkeypatch):
     ):
         with pytest.raises(UserError, match=why):
             TypeScript().manifest_of(tmp_path / "a.ts", "a", Settings.in_memory(settings, agent_dir=tmp_path))
+
+
+def test_the_doctor_says_which_node_runs_extensions_and_what_they_lack(tmp_path):
+    node = tmp_path / "node"
+    node.write_text("#!/bin/sh\necho v20.1.0\n")
+    node.chmod(0o755)
+    settings = Settings.in_memory({"typescript": {"node": str(node)}}, agent_dir=tmp_path / "agent")
+    plain, drawing = tmp_path / "a" / "plain.ts", tmp_path / "b" / "drawing.ts"
+    for file, text in ((plain, ""), (drawing, 'import { Text } from "@earendil-works/pi-tui";')):
+        file.parent.mkdir()
+        file.write_text(text)
+
+    states = {state: message for state, message, _ in TypeScript().diagnose([plain, drawing], settings)}
+
+    assert states["ok"] == f"Node.js 20.1.0 ({node}) runs 2 extensions"
+    assert "cannot run TypeScript, and jiti, which can, is not installed" in states["error"]
+    assert "@earendil-works/pi-tui" in states["warning"]
+    assert len(TypeScript().diagnose([plain], settings)) == 2
