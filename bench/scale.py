@@ -240,7 +240,6 @@ def engine(name: str, concurrency: int, folder: Path) -> Iterator[tuple[list[str
         "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_raylet_start_wait_time_s": "120",  # on a busy machine
-        "RAY_agent_register_timeout_ms": "120000",
         "TMPDIR": str(folder / "tmp"),
     }
     from ray.cluster_utils import Cluster  # type: ignore[import-not-found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import inspect
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -22,8 +24,8 @@ from hypothesis import strategies as st
 import pi_batch.tasks
 import pi_redact
 from pi_batch.command import run as run_command
-from pi_batch.limits import Pace
-from pi_batch.ray import node_scratch
+from pi_batch.limits import Ledger, Pace
+from pi_batch.ray import RayLimits, node_scratch
 from pi_batch.record import Record
 from pi_batch.results import Results
 from pi_batch.tasks import BadTasks, Task, read_tasks
@@ -375,6 +377,39 @@ def test_a_provider_that_asked_to_wait_gets_new_tasks_later_and_slowly():
     other, both = asyncio.run(starts())
 
     assert other < both
+
+
+class Actor:
+    """The handle of an actor without Ray, which keeps the names of the methods that were called."""
+
+    def __init__(self, target):
+        self._target = target
+        self.called = []
+
+    def __getattr__(self, name):
+        async def remote(*arguments):
+            self.called.append(name)
+            answer = getattr(self._target, name)(*arguments)
+            return await answer if inspect.isawaitable(answer) else answer
+
+        return SimpleNamespace(remote=remote)
+
+
+async def test_a_node_asks_no_actor_before_a_provider_asked_to_wait_or_where_there_is_no_budget():
+    ledger, pace = Actor(Ledger()), Actor(Pace())
+    limits = RayLimits(ledger, pace, has_budget=False)
+    await limits.refresh()
+    begin = [await limits.exhausted(), await limits.wait("a"), await limits.succeeded("a")]
+    calls = [*ledger.called, *pace.called]
+
+    await limits.delayed("a", 0.0)
+    await limits.wait("a")
+    await limits.succeeded("a")
+
+    assert begin == [False, None, None]
+    assert calls == ["is_delaying"]
+    assert pace.called == ["is_delaying", "delayed", "wait", "succeeded"]
+    assert await RayLimits(Actor(Ledger(1.0, 2.0)), pace, has_budget=True).exhausted()
 
 
 async def test_a_run_ends_where_its_tasks_have_cost_enough_and_goes_on_with_more(batch, tmp_path, model_that_costs):

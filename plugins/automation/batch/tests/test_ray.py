@@ -51,7 +51,6 @@ def cluster():
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ |= {
         "RAY_raylet_start_wait_time_s": "120",
-        "RAY_agent_register_timeout_ms": "120000",
     }  # on a busy machine
     from ray.cluster_utils import Cluster
 

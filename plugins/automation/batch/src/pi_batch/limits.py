@@ -90,6 +90,10 @@ class Pace:
         bucket.next_start = start + (1 / bucket.rate if bucket.rate < _UNLIMITED else 0.0)
         await asyncio.sleep(max(0.0, start - time.monotonic()))
 
+    def is_delaying(self) -> bool:
+        """Return whether a new task may have to wait."""
+        return bool(self._buckets)
+
     def delayed(self, provider: str, seconds: float) -> None:
         """Record that a provider asked a task to wait: new tasks wait as long, and then start at a lower rate."""
         bucket = self._buckets.setdefault(provider, _Bucket())

@@ -8,12 +8,13 @@ import os
 import shutil
 import socket
 import tempfile
+import time
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import define, evolve
 
 from pi_batch.limits import Ledger, Pace
 from pi_batch.run import lost_record, run_one
@@ -31,6 +32,7 @@ __all__ = ["RayLimits", "node_scratch", "ray_engine"]
 
 _STARTS = 2  # of a task whose node is lost
 _GRACE = 30.0  # seconds in which a cancelled task ends its processes
+_FRESH = 1.0  # seconds for which new tasks need not ask whether they have to wait
 _CONNECT = 10.0
 _CHECK = 60.0  # seconds in which a node starts a worker
 _DISTRIBUTIONS = (
@@ -48,12 +50,23 @@ _SETTINGS = {
 }
 
 
-@frozen
+@define(eq=False)
 class RayLimits:
-    """Limits kept by actors; each task receives the actors' handles."""
+    """Limits kept by actors; each task receives the actors' handles.
+
+    A call of an actor costs Ray 2 ms of processor time, so that what needs no answer is not asked.
+
+    Attributes:
+        ledger: The actor for the costs.
+        pace: The actor for the rates.
+        has_budget: Whether there is a limit of the costs.
+        is_delaying: Whether a provider asked a task to wait, as far as is known here.
+    """
 
     ledger: Any
     pace: Any
+    has_budget: bool
+    is_delaying: bool = True
 
     async def spend(self, dollars: float, /) -> None:
         """Record the cost of a request."""
@@ -65,19 +78,26 @@ class RayLimits:
 
     async def exhausted(self) -> bool:
         """Return whether the budget is used up."""
-        return bool(await self.ledger.is_used_up.remote())
+        return self.has_budget and bool(await self.ledger.is_used_up.remote())
 
     async def wait(self, provider: str, /) -> None:
         """Wait until a provider accepts a new task."""
-        await self.pace.wait.remote(provider)
+        if self.is_delaying:
+            await self.pace.wait.remote(provider)
 
     async def delayed(self, provider: str, seconds: float, /) -> None:
         """Record that a provider asked a task to wait."""
+        self.is_delaying = True
         await self.pace.delayed.remote(provider, seconds)
 
     async def succeeded(self, provider: str, /) -> None:
         """Record that a task was completed."""
-        await self.pace.succeeded.remote(provider)
+        if self.is_delaying:
+            await self.pace.succeeded.remote(provider)
+
+    async def refresh(self) -> None:
+        """Find out whether providers asked tasks to wait."""
+        self.is_delaying = bool(await self.pace.is_delaying.remote())
 
 
 @contextmanager
@@ -102,10 +122,17 @@ def ray_engine(
         limits = RayLimits(
             ray.remote(Ledger).options(**here).remote(ledger.max_cost, ledger.spent),
             ray.remote(Pace).options(**here).remote(),
+            has_budget=ledger.max_cost is not None,
         )
         remote = ray.remote(_run_on_node).options(num_cpus=cpus, max_retries=0, scheduling_strategy="SPREAD")
 
+        asked = -_FRESH
+
         async def run(task: Task) -> Record:
+            nonlocal asked
+            if (now := time.monotonic()) >= asked + _FRESH:
+                asked = now
+                await limits.refresh()
             return await _run_anywhere(ray, remote, task, setup, limits)
 
         yield LocalEngine(run, at_once), limits
