@@ -271,6 +271,12 @@ _PLACES_OF_VERBS = 3
 _VERSION_CONTROL = frozenset("hg jj sl svn bzr fossil darcs pijul dvc git-lfs git-town gt gh glab repo p4".split())
 """Programs whose ``push`` sends commits to a place that the repository names, as that of git does."""
 
+_TASK_RUNNERS = frozenset(
+    "ant bundle composer gradlew grunt gulp hatch inv invoke lerna mage mix moon mvnw nox nx pdm pipenv poe poetry "
+    "rush sbt task thor turbo waf".split()
+)
+"""Programs whose first words are names that the project chose."""
+
 _EMPTYING = frozenset("reset drop purge wipe truncate clear flush".split())
 _DESTROYING = ("--delete", "--purge", "--destroy", "--drop", "--wipe", "--erase", "--force-reset", "--accept-data-loss")
 _NO_VERBS = READERS | frozenset(
@@ -360,6 +366,8 @@ def _by_verb(call: Call) -> Iterator[Judgement]:
 
 def _by_common_words(words: list[str], name: str) -> Iterator[Judgement]:
     """Yield findings about the first words of a program that mean the same with all programs that have them."""
+    if name in _TASK_RUNNERS:
+        return
     if "upload" in words:
         yield "ask", *SENDS
     if words[:1] == ["login"] or words[:2] == ["auth", "login"]:
