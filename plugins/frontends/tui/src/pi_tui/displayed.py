@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import ne, or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -122,8 +122,10 @@ class Displayed:
         blank = self._blank()
         moved = [*rows[by:], *[blank] * by] if by > 0 else [*[blank] * -by, *rows[:by]]
         targets = [new.get(row, self._rows[row]) for row in range(top, bottom)]
-        saved = _differing(rows, targets, self._size[0]) - _differing(moved, targets, self._size[0])
-        if None in rows or None in targets or saved < _SCROLL_SAVES or _leaves_raw(moved, targets, top, new):
+        if None in rows or None in targets or _leaves_raw(moved, targets, top, new):
+            return ""
+        enough = sum(_differing(moved, targets, self._size[0])) + _SCROLL_SAVES
+        if not any(count >= enough for count in accumulate(_differing(rows, targets, self._size[0]))):
             return ""
         self._rows[top:bottom] = moved
         for row, target in zip(range(top, bottom), targets, strict=True):
@@ -165,15 +167,13 @@ def _move(row: int, column: int) -> str:
     return f"\x1b[{row + 1};{column + 1}H"
 
 
-def _differing(rows: Sequence[Row | None], targets: Sequence[Row | None], width: int) -> int:
-    """Return the number of cells that differ."""
-    count = 0
+def _differing(rows: Sequence[Row | None], targets: Sequence[Row | None], width: int) -> Iterator[int]:
+    """Yield for each row the number of cells that differ."""
     for row, target in zip(rows, targets, strict=True):
         if row is None or target is None:
-            count += width
+            yield width
         elif row != target:
-            count += width if row.is_raw or target.is_raw else sum(_differ(row, target))
-    return count
+            yield width if row.is_raw or target.is_raw else sum(_differ(row, target))
 
 
 def _differ(one: Row, other: Row) -> Iterator[bool]:

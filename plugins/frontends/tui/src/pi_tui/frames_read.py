@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import zip_longest
+from typing import NamedTuple
 
 from attrs import define
 from rich.cells import cell_len
@@ -16,10 +18,16 @@ __all__ = ["PLAIN", "Piece", "Styles", "pieces", "styled"]
 PLAIN = "\0"
 """The mark of a cell without a style."""
 
+_MOVE = re.compile(r"\x1b\[(\d+);(\d+)H")
+
+_RESETS = re.compile(r"(?:\x1b\[0?m)*")
+
 _TOKEN = re.compile(
-    r"\x1b\[(?P<style>[0-9;]*)m|\x1b\[(?P<row>\d+);(?P<column>\d+)H|(?P<link>\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))"
-    r"|(?P<text>[^\x1b]+)|(?P<other>\x1b)"
+    r"\x1b\[(?P<style>[0-9;]*)m|(?P<link>\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))|(?P<text>[^\x1b]+)|(?P<other>\x1b)"
 )
+
+_MOST_CONTENTS = 2000
+"""Contents of pieces that are kept, about fifty screens."""
 
 
 class Styles:
@@ -28,6 +36,7 @@ class Styles:
     def __init__(self) -> None:
         self._marks = {"": PLAIN}
         self._codes = {PLAIN: ""}
+        self._contents: dict[tuple[str, bool], Content | None] = {}
 
     def __len__(self) -> int:
         return len(self._marks)
@@ -43,6 +52,28 @@ class Styles:
     def codes(self, mark: str) -> str:
         """Return the codes of a style."""
         return self._codes[mark]
+
+    def content(self, written: str, *, is_end: bool) -> Content | None:
+        """Return what a piece writes; None if it does anything else. Most rows of a frame were in one before.
+
+        Args:
+            written: The output after the move of the cursor.
+            is_end: Whether nothing follows it in the frame.
+        """
+        key = written, is_end
+        if key not in self._contents:
+            if len(self._contents) > _MOST_CONTENTS:
+                self._contents.clear()
+            self._contents[key] = _content(written, self, is_end=is_end)
+        return self._contents[key]
+
+
+class Content(NamedTuple):
+    """What a piece writes; see ``Piece``."""
+
+    raw: str
+    text: str
+    marks: str | None
 
 
 @define
@@ -71,24 +102,41 @@ class Piece:
 
 def pieces(data: str, styles: Styles) -> list[Piece] | None:
     """Return the pieces that a frame writes; None if the frame does anything else."""
+    moves = [*_MOVE.finditer(data)]
+    if moves and not _RESETS.fullmatch(data, 0, moves[0].start()):
+        return None
     found: list[Piece] = []
-    style = ""
-    for token in _TOKEN.finditer(data):
+    for move, following in zip_longest(moves, moves[1:]):
+        end = len(data) if following is None else following.start()
+        content = styles.content(data[move.end() : end], is_end=following is None)
+        if content is None:
+            return None
+        found.append(Piece(int(move[1]) - 1, int(move[2]) - 1, *content))
+    return found
+
+
+def _content(written: str, styles: Styles, *, is_end: bool) -> Content | None:
+    raw = text = style = ""
+    marks: str | None = ""
+    for token in _TOKEN.finditer(written):
         kind = token.lastgroup
-        if kind == "column":
-            found.append(Piece(int(token["row"]) - 1, int(token["column"]) - 1))
-        elif kind == "style":
+        shown = token[0]
+        if kind == "style":
             style = _styled(style, token["style"])
-            if found:
-                found[-1].raw += token[0]
-        elif kind == "other" or not found:
-            return None
         elif kind == "link":
-            found[-1].raw += token[0]
-            found[-1].marks = None
-        elif not _add(found[-1], token["text"], styles.mark(style), is_last=data.startswith("\x1b[", token.end())):
+            marks = None
+        elif kind == "text":
+            if written.startswith("\x1b[", token.end()) or (token.end() == len(written) and not is_end):
+                shown = shown.removesuffix("\n").removesuffix("\r")
+            if not shown.replace(PLACEHOLDER, "").isprintable():
+                return None
+            text += shown
+            is_single = is_narrow(shown) or all(map(_is_single, shown))
+            marks = marks + styles.mark(style) * len(shown) if marks is not None and is_single else None
+        else:
             return None
-    return None if style else found
+        raw += shown
+    return None if style else Content(raw, text, marks)
 
 
 def _styled(style: str, codes: str) -> str:
@@ -98,20 +146,6 @@ def _styled(style: str, codes: str) -> str:
     if codes.startswith("0;"):
         return codes[2:]
     return f"{style};{codes}" if style else codes
-
-
-def _add(piece: Piece, text: str, mark: str, *, is_last: bool) -> bool:
-    if is_last:
-        text = text.removesuffix("\n").removesuffix("\r")
-    if not text.replace(PLACEHOLDER, "").isprintable():
-        return False
-    piece.raw += text
-    piece.text += text
-    if piece.marks is not None and (is_narrow(text) or all(map(_is_single, text))):
-        piece.marks += mark * len(text)
-    else:
-        piece.marks = None
-    return True
 
 
 @lru_cache(maxsize=1000)

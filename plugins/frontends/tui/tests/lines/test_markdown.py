@@ -9,10 +9,14 @@ from rich.cells import cell_len
 
 from pi_hookspecs import Run
 from pi_testing import for_each
+from pi_tui.lines.answer import MarkdownRows
 from pi_tui.lines.line import join
+from pi_tui.lines.look import Look
 from pi_tui.lines.markdown.inline import Ink
 from pi_tui.lines.markdown.splitting import Splitter
 from pi_tui.lines.markdown.stable import STREAMED, StreamingMarkdown, markdown_rows
+from pi_tui.view.blocks import Answer
+from pi_tui.view.growing import Growing
 
 INK = Ink(cwd="/home/me/project")
 
@@ -363,3 +367,17 @@ def test_lists_in_lists_and_task_boxes_keep_their_levels():
     text = "1. one\n   - [x] done\n   - [ ] open\n     1. deep\n2. two"
 
     assert join(markdown_rows(text, 40, Ink())) == "1. one\n   - ☑ done\n   - ☐ open\n       1. deep\n2. two"
+
+
+def test_rows_of_a_growing_answer_that_do_not_change_are_the_same_lines():
+    block = Answer(id="1", text=Growing("one\n\ntwo words that fill a row or two\n\n- an item"))
+    rows = MarkdownRows(block, Look(width=20))
+    before = rows.window(0, len(rows))
+
+    block.text.append(" and more of it")
+    rows.update()
+    after = rows.window(0, len(rows))
+
+    assert len(after) > len(before)
+    assert all(new is old for old, new in zip(before[:-1], after, strict=False))
+    assert after[len(before) - 1] is not before[-1]

@@ -19,6 +19,9 @@ __all__ = ["MarkdownRows"]
 
 _THINKING = Run("", "thinkingText", italic=True)
 
+_MOST_PADDED = 500
+"""Most rows that are kept with their padding, a few screens of them."""
+
 
 class MarkdownRows:
     """The rows of a growing block: ``update`` lays out only the new text. The first row is blank.
@@ -34,6 +37,7 @@ class MarkdownRows:
         self._text: Growing | None = None
         self._consumed = 0
         self._ended = False
+        self._padded: dict[int, tuple[Line, Line]] = {}
         self._hidden = block.kind == "thinking" and (look.hide_thinking or block.redacted)
         self._padding = look.padding if look.width > 2 * look.padding else 0
         self.update()
@@ -89,4 +93,14 @@ class MarkdownRows:
             return [BLANK, *indent([line], self._padding, self._look.width)][start:stop]
         rows = self._markdown.window(max(start - 1, 0), max(stop - 1, 0))
         first = [BLANK] if start == 0 < stop and len(self) else []
-        return first + indent(rows, self._padding, self._look.width)
+        return first + [self._indented(row) for row in rows]
+
+    def _indented(self, row: Line) -> Line:
+        """Return a row with its padding: the same line again for the same row, so that it is drawn once."""
+        found = self._padded.get(id(row))
+        if found is None:
+            if len(self._padded) > _MOST_PADDED:
+                self._padded.clear()
+            (padded,) = indent([row], self._padding, self._look.width)
+            found = self._padded[id(row)] = row, padded  # the row stays, and with it its identity
+        return found[1]

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["changed_cells"]
 
+_FEWEST_EQUAL = 3
+"""Fewest equal characters at the beginning of a row for which it is worth finding what has changed in it."""
+
 
 def changed_cells(before: Sequence[Line], after: Sequence[Line], width: int) -> list[Region]:
     """Return a region for each changed row, from its first changed cell to its last one."""
@@ -28,10 +31,13 @@ def changed_cells(before: Sequence[Line], after: Sequence[Line], width: int) -> 
 
 
 def _span(old: Line, new: Line, width: int) -> tuple[int, int]:
-    before, after = str(old), str(new)
-    if old.fill != new.fill or not _is_single(before) or not _is_single(after):
+    first = _equal(old.runs, new.runs)
+    if old.fill != new.fill or first < _FEWEST_EQUAL:  # most rows of a text that has scrolled
         return 0, width
-    first = min(_equal(old.runs, new.runs), width - 1)
+    before, after = str(old), str(new)
+    if not _is_single(before) or not _is_single(after):
+        return 0, width
+    first = min(first, width - 1)
     longest = width if old.fill is not None else min(max(len(before), len(after)), width)
     if len(before) == len(after) >= longest:
         longest -= _equal(old.runs[::-1], new.runs[::-1], step=-1)

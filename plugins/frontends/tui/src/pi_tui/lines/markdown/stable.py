@@ -6,7 +6,7 @@ separated are laid out again as a whole; the result equals that of ``markdown_ro
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field
@@ -71,6 +71,7 @@ class StreamingMarkdown:
         self._rows: list[Line] = []
         self._fences: list[_Fence] = []
         self._tail: list[Line] | None = None
+        self._last_tail: list[Line] = []
         self._draws = ink.diagrams == "streaming"
         self.parsed = 0
 
@@ -175,7 +176,10 @@ class StreamingMarkdown:
             elif chunk.kind == "code":
                 self._tail = self._code(chunk) if chunk.text else []
             else:
-                self._tail = self._separated(self._markdown(chunk, self._growing), joined=chunk.joined)
+                rows = self._separated(self._markdown(chunk, self._growing), joined=chunk.joined)
+                known = zip_longest(rows, self._last_tail[: len(rows)])
+                self._tail = [before if row == before else row for row, before in known]  # who draws them knows them
+            self._last_tail = self._tail
         return self._tail
 
     def _highlight(self, fence: _Fence) -> None:
