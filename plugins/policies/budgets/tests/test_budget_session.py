@@ -25,7 +25,7 @@ from pi_hookspecs import (
     hookimpl,
     tool,
 )
-from pi_testing import error, stall, text, tool_call, usage
+from pi_testing import error, image, stall, text, tool_call, usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -485,3 +485,28 @@ async def test_eight_child_sessions_at_once_overshoot_by_one_request_each_at_mos
     spent = sum(line["dollars"] for line in ledger(pi_agent_dir))
     assert 1 <= spent <= 1.1  # one request more than allowed, as what others may cost is reserved
     assert spent == pytest.approx(pi_session.ctx.totals.cost.total)
+
+
+# Images and classifiers
+
+
+@tool
+async def draw(ctx: PiContext) -> str:
+    """Draw."""
+    return f"{len((await ctx.models.generate_image('painter', 'A boat')).images)} image"
+
+
+@pytest.mark.pi(plugins={"budgets": pi_budgets}, tools=[draw], session={"ui": None})
+@limited(session={"dollars": 0.05}, unknownPrice="ignore")
+async def test_an_image_counts_and_none_is_drawn_when_the_budget_is_used_up(
+    pi_session: AgentSession, script: ScriptedProvider, pi_agent_dir: Path
+) -> None:
+    script.turn(tool_call("draw")).turn(image(), usage(input=10, output=20, cost=0.06)).turn(text("Done."))
+    await pi_session.prompt("draw")
+    script.turn(text("never sent"))
+    refused = await pi_session.prompt("again")
+
+    drawn = [row for row in ledger(pi_agent_dir) if row["model"].endswith("painter")]
+    assert [row["dollars"] for row in drawn] == [0.06]
+    assert refused.stop_reason == "error"
+    assert "painter" not in [request.model.id for request in script.requests[2:]]
