@@ -12,7 +12,7 @@ import pytest
 import pi_cli
 from pi_testing import error, text, tool_call
 
-pytestmark = pytest.mark.pi(plugins={"cli": pi_cli}, settings={"theme": "dark"})
+pytestmark = pytest.mark.pi(plugins={"cli": pi_cli}, settings={"theme": "dark", "acme": {"level": "dark"}})
 
 
 def report(fake_ui) -> tuple[str, Path]:
@@ -31,7 +31,7 @@ async def test_the_report_has_versions_settings_and_errors_and_no_conversation(p
     assert "## What happened\n\nThe screen\nwent blank\n" in written
     assert f"- pi {pi_cli.__version__}, Python {sys.version.split()[0]}" in written
     assert "- model: scripted/model" in written
-    assert "theme" in written.split("## Settings that are set")[1].split("##")[0]
+    assert written.split("## Settings that are set")[1].split("##")[0].strip() == "theme, acme.level"
     assert "dark" not in written
     assert "- scripted/model: 529 overloaded" in written
     assert "- the tool nothing-like-it failed" in written

@@ -91,9 +91,10 @@ def _plugins() -> Iterator[str]:
 
 
 def _setting_names(ctx: PiContext) -> list[str]:
-    from pi_core.settings.schema_info import settings
+    from pi_core.settings.values import leaves, name_of
 
-    return [each.name for each in settings() if "*" not in each.steps and ctx.settings.place(each.steps)]
+    settings: Any = ctx.settings  # pi's own have more than plugins are promised
+    return [name_of(steps) for steps, _ in leaves(settings.all())]
 
 
 def _errors(ctx: PiContext) -> list[str]:
