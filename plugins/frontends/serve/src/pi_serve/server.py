@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_core.plugin_api.fan_out import FanOutUI
+from pi_core.session.lookup import list_sessions
 from pi_core.wire import dumps
 from pi_hookspecs import UserError
 from pi_rpc_kit.dispatch import Dispatcher
@@ -32,6 +34,9 @@ _BURST = 16
 """Events of a run after which the server writes lines and reads commands, even during a very fast answer."""
 
 _LAST_SECONDS = 2.0
+
+_MOST_STORED = 30
+"""Stored sessions that a client can choose from."""
 
 
 class SessionServer:
@@ -94,6 +99,21 @@ class SessionServer:
             self._wait_for_clients()
         else:
             self.end(0)
+
+    async def stored_sessions(self) -> list[dict[str, str]]:
+        """Return the latest stored sessions of the folder: id, title, and the path that ``switch_session`` takes.
+
+        Raises:
+            PiError: They cannot be read.
+        """
+        manager = self._session.session_manager
+        if not manager.is_persisted:
+            return []
+        listed = partial(list_sessions, self._session.cwd, manager.session_dir, host=self._session.host)
+        found = (await asyncio.to_thread(listed))[:_MOST_STORED]
+        return [
+            {"session": each.id, "title": each.name or each.first_message[:200], "path": each.path} for each in found
+        ]
 
     # Clients
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from pi_client import served_sessions
 from pi_client.framing import MAX_LINE
 from pi_core.plugin_api.local_web import LocalGate
-from pi_hookspecs import UserError
+from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -84,12 +84,14 @@ class _Gate:
         token: The secret that a client must know.
         agent_dir: The agent directory, in which other served sessions are listed.
         public_url: See ``web_server``.
+        server: The server of the session.
     """
 
-    def __init__(self, token: str, agent_dir: Path, public_url: str | None = None) -> None:
+    def __init__(self, token: str, agent_dir: Path, public_url: str | None, server: SessionServer) -> None:
         self._gate = LocalGate(token, public_url=public_url)
         self._prefix = urlsplit(public_url or "/").path.rstrip("/")
         self._agent_dir = agent_dir
+        self._server = server
 
     async def answer(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return the response to a request; None allows a WebSocket to be opened."""
@@ -108,9 +110,17 @@ class _Gate:
             return None
         if given:
             return self._with_cookie(connection, request)
+        if path in ("/sessions", "/stored"):
+            return await self._list(connection, path)
+        return _file(connection, path, headers.get("Host", ""))
+
+    async def _list(self, connection: ServerConnection, path: str) -> Response:
         if path == "/sessions":
             return _json(connection, [each.__dict__ for each in served_sessions(self._agent_dir)])
-        return _file(connection, path, headers.get("Host", ""))
+        try:
+            return _json(connection, await self._server.stored_sessions())
+        except PiError as error:
+            return _text(connection, HTTPStatus.INTERNAL_SERVER_ERROR, f"{error}\n")
 
     def _path(self, path: str) -> str:
         """Return a path below the page's own; a proxy may have taken the prefix out, or left it."""
@@ -187,7 +197,7 @@ async def web_server(
             _HOST,
             port,
             create_connection=limited_connections(_MAX_CONNECTIONS),
-            process_request=_Gate(token, agent_dir, public_url).answer,
+            process_request=_Gate(token, agent_dir, public_url, server).answer,
             compression=None,
             max_size=MAX_LINE,
             max_queue=4,

@@ -272,6 +272,29 @@ async def test_commands_of_the_page_and_of_plugins_are_carried_out_and_others_no
     assert page.console == []
 
 
+@pytest.mark.pi(entry_points=["tools", "session-jsonl"])
+async def test_an_earlier_session_of_the_folder_is_opened_in_the_menu(page, served, script) -> None:
+    script.turn(text("High at six."))
+    await page.keys("When?", "Enter")
+    await page.until("document.querySelectorAll('.answer').length === 1")
+    await page.until("document.getElementById('state').textContent === 'ready'")
+    await page.click("#sessions summary")
+    await page.until("document.querySelectorAll('#list button').length === 1")
+    hidden = await page.run("document.getElementById('earlier').parentElement.hidden")
+    await page.click("#list button")
+    await page.until("document.querySelectorAll('.answer').length === 0")
+    await page.click("#sessions summary")
+    await page.until("document.querySelectorAll('#earlier button').length === 1")
+    named = await page.run("document.getElementById('earlier').innerText")
+    await page.click("#earlier button")
+    await page.until("document.querySelector('.answer')?.innerText === 'High at six.'")
+
+    assert hidden
+    assert named == "When?"
+    assert not await page.run("document.getElementById('sessions').open")
+    assert page.console == []
+
+
 async def test_headings_tables_and_links_of_an_answer_are_shown_as_such(page, served, script) -> None:
     script.turn(
         text("# Tides\n\nSee [the table](https://example.com/tides) and [this](javascript:alert(1)).\n| a |\n| 1 |")

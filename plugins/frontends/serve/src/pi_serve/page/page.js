@@ -29,7 +29,7 @@ function keepingPlace(change) {
 }
 
 function take(line) {
-  if (line.reset) { entries.clear(); lastId = null; shown = null; }
+  if (line.reset) { entries.clear(); lastId = null; shown = null; refresh(); }
   for (const entry of line.entries) { entries.set(entry.id, entry); lastId = entry.id; }
   leaf = line.leaf;
   keepingPlace(show);
@@ -223,10 +223,10 @@ function startBlock(place, type) {
 // What the server sends
 
 const handlers = {
-  hello(line) { queued = []; drawTray(); facts(line); ask("get_state"); ask("get_session_stats", {}, showCost); },
+  hello(line) { queued = []; drawTray(); facts(line); refresh(); },
   entries: take,
   agent_start() { working(true); },
-  agent_settled() { working(false); ask("get_state"); ask("get_session_stats", {}, showCost); },
+  agent_settled() { working(false); refresh(); },
   queue_update({ steering, followUp }) { queued = [...steering, ...followUp]; drawTray(); },
   message_start({ message }) { if (message.role === "assistant") keepingPlace(() => begin(message)); },
   message_update(line) { keepingPlace(() => grow(line.assistantMessageEvent)); },
@@ -261,6 +261,11 @@ function facts({ sessionName, sessionId, model, cwd, isStreaming }) {
   $("facts").textContent = [name, $("facts").dataset.cwd].filter(Boolean).join(" · ");
   document.title = `pi · ${$("name").textContent}`;
   if (isStreaming !== undefined) working(isStreaming);
+}
+
+function refresh() { // also when another session has taken the place of this one
+  ask("get_state");
+  ask("get_session_stats", {}, showCost);
 }
 
 function showCost({ success, data }) {
@@ -523,14 +528,25 @@ if (!matchMedia("(pointer: coarse)").matches) text.focus();
 const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
 let session = null;
 
+function choice(words, then) { // in the menu
+  const item = make("li"), button = make("button", "plain", words);
+  button.addEventListener("click", () => { $("sessions").open = false; then(); });
+  item.append(button);
+  return item;
+}
+
 $("sessions").addEventListener("toggle", async () => {
   if (!$("sessions").open) return;
-  const answer = await fetch("sessions");
-  const served = answer.ok ? await answer.json() : [];
-  const fresh = make("li"), button = make("button", "plain", "New session");
-  button.addEventListener("click", () => { $("sessions").open = false; COMMANDS.new(); });
-  fresh.append(button);
-  $("list").replaceChildren(...(observes ? [] : [fresh]), ...served.map((each) => {
+  const [served, stored] = await Promise.all(["sessions", "stored"].map(async (name) => {
+    const answer = await fetch(name);
+    return answer.ok ? answer.json() : [];
+  }));
+  const known = new Set([session, ...served.map((each) => each.session)]);
+  const earlier = stored.filter((each) => !known.has(each.session));
+  const entry = ({ title, path }) => choice(title, () => ask("switch_session", { sessionPath: path }));
+  $("earlier").replaceChildren(...(observes ? [] : earlier.map(entry)));
+  $("earlier").parentElement.hidden = observes || !earlier.length;
+  $("list").replaceChildren(...(observes ? [] : [choice("New session", COMMANDS.new)]), ...served.map((each) => {
     const address = isHere ? each.url : each.public; // an address of this computer leads a phone to the phone
     const item = make("li"), link = make(address ? "a" : "span", "", `${each.session.slice(0, 8)} ${each.cwd}`);
     if (address) link.href = address;
