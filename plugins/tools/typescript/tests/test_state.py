@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
+from pi_hookspecs import hookimpl
 from pi_testing import steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
+
+
+async def until(condition):
+    """Wait for something that another process causes."""
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen in 5 s")
+
 
 READER = """
 export default function (pi) {
@@ -177,3 +189,58 @@ async def test_a_command_goes_on_in_the_session_that_it_begins(pi_session, fake_
         "start reload 1 1",
     ]
     assert [message.text for message in pi_session.messages] == ["from the new session", "new"]
+
+
+ASKER = """
+export default function (pi) {
+  pi.events.on("to node", (data) => pi.events.emit("to python", { heard: data.text }));
+  pi.registerCommand("ask", {
+    getArgumentCompletions: (prefix) => [{ value: `${prefix}-one`, label: "One", description: "the first" }],
+    handler: async (args, ctx) => {
+      const message = { role: "user", content: [{ type: "text", text: args }], timestamp: Date.now() };
+      const context = { systemPrompt: "Be brief", messages: [message] };
+      const answer = await ctx.modelRegistry.complete(ctx.model, context, { maxTokens: 50 });
+      ctx.ui.notify(answer.content[0].text);
+      ctx.compact({ onError: (error) => ctx.ui.notify(error.message) });
+    },
+  });
+}
+"""
+
+
+class Python:
+    """A plugin in Python, on the same bus."""
+
+    def __init__(self):
+        self.heard = []
+
+    @hookimpl
+    def activate(self, pi):
+        """Listen, and keep ``pi``."""
+        self.pi = pi
+        pi.events.on("to python", self.heard.append)
+
+
+LISTENER = Python()
+
+
+@pytest.mark.extension("asker.mjs", ASKER)
+@pytest.mark.pi(entry_points=["isolated", "typescript"], plugins=[LISTENER])
+async def test_models_channels_and_completions_are_reached(pi_session, fake_ui, script):
+    script.turn(steps.text("Four"))
+
+    await pi_session.prompt("/ask Two and two?")
+
+    (request,) = script.requests
+    assert request.context.system_prompt == "Be brief"
+    assert [message.text for message in request.context.messages] == ["Two and two?"]
+    await until(lambda: len(fake_ui.notices) > 1)
+    assert fake_ui.notices[0].message == "Four"
+    assert "compact" in fake_ui.notices[1].message
+
+    LISTENER.pi.events.emit("to node", {"text": "hello"})
+    await until(lambda: LISTENER.heard)
+    assert LISTENER.heard == [{"heard": "hello"}]
+
+    (offer,) = await pi_session.completions.arguments("ask", "to")
+    assert (offer.value, offer.label, offer.description) == ("to-one", "One", "the first")

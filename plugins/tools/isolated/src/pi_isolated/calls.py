@@ -15,10 +15,12 @@ import attrs
 
 import pi_hookspecs
 from pi_core.host.grants import FILE, GATED, is_granted
-from pi_core.wire import from_wire, to_wire, wire_name
-from pi_hookspecs import PiError, UnknownName
+from pi_core.wire import from_wire, message_from_wire, model_from_wire, to_wire, wire_name
+from pi_hookspecs import Context, PiError, SideRequest, Tool, UnknownName
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from pi_hookspecs import PiContext
     from pi_isolated.plugin import Member
 
@@ -137,7 +139,40 @@ def _read(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, list) and "UserContent" in str(parameter.annotation):
         return from_wire({"content": value}, pi_hookspecs.UserMessage).content
     for name in re.findall(r"\w+", str(parameter.annotation)):
+        if name in _REQUESTS and isinstance(value, dict):
+            return _REQUESTS[name](value)
         cls = getattr(pi_hookspecs, name, None)
         if isinstance(value, dict) and isinstance(cls, type) and attrs.has(cls):
             return from_wire(value, cls)
     return value
+
+
+def _context(value: Mapping[str, Any]) -> Context:
+    """Return the content of a request; its tools are declared, and cannot be run."""
+    messages = tuple(message_from_wire(each) for each in value.get("messages", ()))
+    tools = tuple(
+        Tool(
+            name=str(each["name"]),
+            description=str(each.get("description", "")),
+            parameters=each.get("parameters", {"type": "object"}),
+            execute=_declared_only,
+        )
+        for each in value.get("tools", ())
+    )
+    return Context(system_prompt=str(value.get("systemPrompt") or ""), messages=messages, tools=tools)  # type: ignore[arg-type]
+
+
+async def _declared_only(*_: Any) -> Any:
+    raise PiError("a tool of a side request is only declared; run what the answer asks for yourself")
+
+
+def _side_request(value: Mapping[str, Any]) -> SideRequest:
+    names = {"maxTokens": "max_tokens", "reasoning": "reasoning", "reason": "reason"}
+    given: dict[str, Any] = {ours: value[theirs] for theirs, ours in names.items() if value.get(theirs) is not None}
+    given["purpose"] = str(value.get("purpose", "plugin"))
+    model = value.get("model")
+    return SideRequest(**given, model=model_from_wire(model) if isinstance(model, dict) else None)
+
+
+_REQUESTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {"Context": _context, "SideRequest": _side_request}
+"""Readers of arguments whose classes also have functions."""
