@@ -159,6 +159,19 @@ def test_where_widgets_can_be_used_a_prompt_is_awaited(shell, cell, awaited) -> 
     compile(changed, "cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
+def test_without_autoawait_a_prompt_is_not_awaited(shell) -> None:
+    shell.magics._use_widgets(use=True)
+    cells = []
+    for on in (True, False):
+        shell.shell.autoawait = on
+        cells.append("await " in shell.shell.transform_cell("%%pi\nWhat is here?"))
+    shell.shell.autoawait = True
+    shell.magics._use_widgets(use=False)
+
+    assert cells == [True, False]
+    assert "await " not in shell.shell.transform_cell("%%pi\nWhat is here?")
+
+
 def test_widgets_are_refused_where_they_cannot_be_used(shell) -> None:
     assert shell.run("%pi_dialogs").printed == "input\n"
     assert "they need ipywidgets and ipykernel" in shell.run("%pi_dialogs widgets").printed

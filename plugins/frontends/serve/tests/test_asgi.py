@@ -252,6 +252,23 @@ async def test_strangers_and_pages_of_others_are_refused(app, ann) -> None:
     assert codes == [4401, 4403, 4403]
 
 
+async def test_a_stranger_waits_for_the_refusal_and_a_user_does_not(app, ann, monkeypatch) -> None:
+    monkeypatch.setattr(asgi, "_REFUSED_SECONDS", 3600)
+    session = await opened(ann)
+    async with client(app, "") as stranger:
+        guess = asyncio.ensure_future(stranger.get("/sessions"))
+        connection = Connection(app, scope("websocket", f"/sessions/{session}/socket", ""))
+        connection.incoming.put_nowait({"type": "websocket.connect"})
+        listed = await ann.get("/sessions")
+        waiting = [not guess.done(), connection.sent.empty()]
+        for each in (guess, connection.task):
+            each.cancel()
+        await asyncio.wait([guess, connection.task])
+
+    assert listed.status_code == 200
+    assert waiting == [True, True]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "why"),
     [

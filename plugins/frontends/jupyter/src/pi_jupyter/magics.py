@@ -61,10 +61,14 @@ class PiMagics(Magics):
 
     def _use_widgets(self, *, use: bool) -> None:
         transformers = self._shell.input_transformers_post
-        if with_await in transformers:
-            transformers.remove(with_await)
+        if self._transform in transformers:
+            transformers.remove(self._transform)
         if use:
-            transformers.append(with_await)
+            transformers.append(self._transform)
+
+    def _transform(self, lines: list[str]) -> list[str]:
+        """Return the lines of a cell as it is executed: ``%autoawait`` may be off, or use another event loop."""
+        return with_await(lines) if self._shell.autoawait and str(self._shell.loop_runner) == "asyncio" else lines
 
     def awaited(self, call: Callable[[], Awaitable[Reply]]) -> Awaitable[Reply]:
         """Return what the cell awaits; ``call`` calls the magic ``pi``."""
@@ -132,7 +136,7 @@ class PiMagics(Magics):
             raise UsageError("Widgets cannot be used here: they need ipywidgets and ipykernel 7.4 or newer")
         if choice:
             self._use_widgets(use=choice == "widgets")
-        print("widgets" if with_await in self._shell.input_transformers_post else "input")  # noqa: T201 - as above
+        print("widgets" if self._transform in self._shell.input_transformers_post else "input")  # noqa: T201 - as above
 
 
 def _options(line: str) -> tuple[dict[str, str], str]:
