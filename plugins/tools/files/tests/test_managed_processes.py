@@ -120,11 +120,17 @@ async def test_a_stopped_process_that_had_ended_stays_exited(processes):
     assert (process.status, process.exit_code) == ("exited", 0)
 
 
-async def test_they_end_with_the_session_and_the_user_is_notified(pi_session, processes, fake_ui):
+@pytest.mark.parametrize("end", ["end", "new"])
+async def test_they_end_with_the_session_and_the_user_is_notified(pi_session, processes, fake_ui, end):
     process = await processes.start("echo $$; exec sleep 3600", name="server")
     await read_until(process, "\n")
-    await pi_session.__aexit__(None, None, None)
+    assert fake_ui.statuses["processes"] == "1 process"
+    if end == "new":
+        await pi_session.new_session()
+    else:
+        await pi_session.__aexit__(None, None, None)
 
+    assert "processes" not in fake_ui.statuses
     assert not is_alive(int(process.read().text))
     assert fake_ui.notices[-1].message == f"Ended 1 managed process: {process.id} server."
 

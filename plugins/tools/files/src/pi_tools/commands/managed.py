@@ -179,4 +179,5 @@ async def end_session(session: str, ui: Any = None) -> None:
     if running and ui is not None:
         names = "; ".join(f"{each.id} {each.name}" for each in running)
         count = "1 managed process" if len(running) == 1 else f"{len(running)} managed processes"
+        ui.set_activity("processes", None)
         ui.notify(f"Ended {count}: {names}.", "info")
