@@ -209,7 +209,8 @@ def test_resume_asks_on_the_screen_over_an_empty_session(tmux: Tmux) -> None:
 
 
 def test_the_session_of_another_pi_is_displayed_and_ended_with_the_screen(tmux: Tmux) -> None:
-    tmux.send(f"{sys.executable} -P -m pi_cli attach {tmux.command}", "Enter")
+    name = f"tide-{os.getpid()}"  # others may run pi as well
+    tmux.send(f"{sys.executable} -P -m pi_cli attach {tmux.command} --name {name}", "Enter")
     tmux.sees("0.0%/128k (auto)", "-m pi_cli --model")
     tmux.send("list the files here", "Enter")
     tmux.sees("brest.txt", "The files here")
@@ -218,7 +219,7 @@ def test_the_session_of_another_pi_is_displayed_and_ended_with_the_screen(tmux: 
     tmux.send("C-d")
 
     tmux.sees("To resume this session")
-    tmux.send(f"clear; {COOKED}; pgrep -fc 'mode [r]pc'", "Enter")
+    tmux.send(f"clear; {COOKED}; pgrep -fc '[t]{name[1:]}'", "Enter")
     tmux.sees("\nicanon\n0")
 
 
