@@ -1,18 +1,21 @@
-"""Write what extensions in TypeScript know of pi's tools: their descriptions and parameters.
+"""Write what extensions in TypeScript know of pi before they could ask it: its tools, and its usual colours.
 
-Extensions make tools such as ``createReadTool(cwd)`` while they are loaded, before they could ask pi for them.
+Extensions make tools such as ``createReadTool(cwd)`` while they are loaded. Where there is no screen there is no theme:
+what they style has the colours of the dark one.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from pi_tools.factories import session_tools
 
-FILE = Path(__file__).parent.parent / "plugins/tools/typescript/src/pi_typescript/host/shim/tools.json"
+SHIM = Path(__file__).parent.parent / "plugins/tools/typescript/src/pi_typescript/host/shim"
+FILE, COLORS = SHIM / "tools.json", SHIM / "colors.json"
 NAMES = ("read", "bash", "edit", "write", "grep", "find", "ls")
 LEFT_OUT = {"bash": ("background", "name")}
 """Parameters that need pi's processes: a tool of an extension may run its command elsewhere."""
@@ -42,6 +45,14 @@ def text() -> str:
     return json.dumps(described(), indent=2) + "\n"
 
 
+def colors() -> str:
+    """Return the text of the file with the colours."""
+    theme = json.loads((files("pi_tui") / "theme" / "builtin" / "dark.json").read_text(encoding="utf-8"))
+    known = theme.get("vars", {})
+    return json.dumps({role: known.get(value, value) for role, value in theme["colors"].items()}, indent=2) + "\n"
+
+
 if __name__ == "__main__":
     FILE.write_text(text(), encoding="utf-8")
+    COLORS.write_text(colors(), encoding="utf-8")
     sys.exit()

@@ -63,7 +63,7 @@ export function createApi(extension) {
       quietly("pi.send_message", { message: sent, ...deliveryOf(options), triggerTurn: options.triggerTurn ?? false });
     },
     sendUserMessage(content, options = {}) {
-      quietly("pi.send_user_message", { content, ...deliveryOf(options) });
+      quietly("pi.send_user_message", { content: asOneText(content), ...deliveryOf(options) });
     },
     appendEntry(customType, data) {
       const plain = data === undefined ? null : JSON.parse(JSON.stringify(data));
@@ -155,4 +155,11 @@ function toolInfo({ name, description, parameters, plugin, promptGuidelines }) {
   const path = plugin ?? "builtin";
   const sourceInfo = { path, source: plugin ? "local" : "builtin", scope: "user", origin: "top-level" };
   return { name, description, parameters, promptGuidelines, sourceInfo };
+}
+
+/** Returns content with its texts as one, which is how the original sends a message of the user. */
+function asOneText(content) {
+  if (!Array.isArray(content)) return content;
+  const texts = content.filter((part) => part.type === "text").map((part) => part.text);
+  return [{ type: "text", text: texts.join("\n") }, ...content.filter((part) => part.type !== "text")];
 }

@@ -1,14 +1,15 @@
 // Themes: escape sequences for the colours of pi's theme, and the styles of the original's components made from them.
 //
-// Colours come from pi with the state of the session. A screen without colours gets the names of roles all the same:
-// pi removes what it cannot show.
+// Colours come from pi with the state of the session.
 
+import { readFileSync } from "node:fs";
 import { value } from "../mirror.js";
 
 const BACKGROUNDS = new Set([
   "selectedBg", "searchMatchBg", "userMessageBg", "customMessageBg", "toolPendingBg", "toolSuccessBg", "toolErrorBg",
 ]);
 const SUBSTITUTES = { scrollbarTrack: "borderMuted", scrollbarThumb: "border", thinkingMax: "thinkingXhigh", searchMatchText: "text", searchMatchBg: "selectedBg" };
+const COLORS = /^(truecolor|24bit)$/.test(process.env.COLORTERM ?? "") ? "truecolor" : "256color";
 const CUBE = [0, 95, 135, 175, 215, 255];
 
 /** The parameters of the escape sequence for a colour: `#rrggbb`, an index, or empty for the terminal's own. */
@@ -109,24 +110,26 @@ export function themeFrom(state) {
   const { colors = {}, vars = {} } = state ?? {};
   const resolved = (each) => (typeof each === "string" && each in vars ? resolved(vars[each]) : each);
   const part = (wanted) => Object.fromEntries(Object.entries(colors).filter(([role]) => BACKGROUNDS.has(role) === wanted).map(([role, each]) => [role, resolved(each)]));
-  return new Theme(part(false), part(true), state?.mode ?? "truecolor", { name: state?.name });
+  return new Theme(part(false), part(true), state?.mode ?? COLORS, { name: state?.name });
 }
 
 let known;
 let current;
+
+/** The colours where pi shows none: text with them goes to a program, which gets what the original would send. */
+function usual() {
+  return JSON.parse(readFileSync(new URL("./colors.json", import.meta.url), "utf8"));
+}
 
 /** The theme that is shown now. */
 export function currentTheme() {
   const state = value("theme");
   if (current === undefined || state !== known) {
     known = state;
-    current = themeFrom(state?.colors && Object.keys(state.colors).length > 0 ? state : PLAIN);
+    current = themeFrom(state?.colors && Object.keys(state.colors).length > 0 ? state : { name: "dark", colors: usual() });
   }
   return current;
 }
-
-const ROLES = "accent border borderAccent borderMuted success error warning muted dim text thinkingText userMessageText customMessageText customMessageLabel toolTitle toolOutput mdHeading mdLink mdLinkUrl mdCode mdCodeBlock mdCodeBlockBorder mdQuote mdQuoteBorder mdHr mdListBullet toolDiffAdded toolDiffRemoved toolDiffContext syntaxComment syntaxKeyword syntaxFunction syntaxVariable syntaxString syntaxNumber syntaxType syntaxOperator syntaxPunctuation thinkingOff thinkingMinimal thinkingLow thinkingMedium thinkingHigh thinkingXhigh bashMode".split(" ");
-const PLAIN = { name: undefined, colors: Object.fromEntries([...ROLES, ...BACKGROUNDS].map((role) => [role, ""])) };
 
 /** A theme whose methods always use the theme that is shown now, for code that keeps it. */
 export const theme = new Proxy(Object.create(Theme.prototype), {
