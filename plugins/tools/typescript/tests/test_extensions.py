@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
+import pi_typescript
 from pi_core import Settings
 from pi_hookspecs import UserError
 from pi_testing import steps
@@ -128,3 +133,33 @@ def test_the_doctor_says_which_node_runs_extensions_and_what_they_lack(tmp_path)
     assert "cannot run TypeScript, and jiti, which can, is not installed" in states["error"]
     assert "@earendil-works/pi-tui" in states["warning"]
     assert len(TypeScript().diagnose([plain], settings)) == 2
+
+
+NARROW = """
+const { narrowed } = await import(process.argv[1]);
+const find = (name) => (name === "schemas" ? `${process.argv[2]}/schemas.js` : undefined);
+const of = (...names) => narrowed(`${process.argv[2]}/index.js`, names, find);
+const module = await import(of("light", "Type", "Named"));
+console.log(JSON.stringify([Object.keys(module), of("heavy") === undefined, of("light", "missing") === undefined]));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_of_a_package_only_the_modules_with_the_imported_names_are_loaded(tmp_path):
+    files = {
+        "index.js": 'export { Type } from "schemas"; export * from "./light.js"; export * from "./listed.js";'
+        ' export * from "./bad.js"; export const heavy = 1;',
+        "light.js": "export function light() {}",
+        "listed.js": "class Named {} export { Named };",
+        "bad.js": "throw new Error('loaded')",
+        "schemas.js": "export const Type = 1;",
+        "package.json": '{"type": "module"}',
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    narrow = Path(pi_typescript.__file__).parent / "host" / "shim" / "narrow.js"
+
+    command = ["node", "--input-type=module", "-e", NARROW, narrow.as_uri(), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert json.loads(done.stdout) == [["Named", "Type", "light"], True, True]

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { importedNames } from "./imports.js";
+import { narrowed } from "./narrow.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const SCOPES = ["@earendil-works", "@mariozechner"];
@@ -48,11 +49,21 @@ export function resolveShim(specifier, packages, parent) {
   const real = RENAMED.reduce((name, [before, after]) => name.replace(before, after), specifier);
   if (real === REAL_AGENT) return standIn(specifier, packages, parent);
   const file = found(real, packages);
-  if (file !== undefined) return file;
+  if (file !== undefined) return (NARROWED.has(real) && smaller(file, specifier, packages, parent)) || file;
   if (real.startsWith(`${REAL_AGENT}/`)) {
     throw failure(specifier, parent, `it imports ${specifier}, an internal file of the original, which this pi does not have`);
   }
   throw failure(specifier, parent, `it imports ${specifier}, and the package ${packageOf(real)} is not installed: run pi install --typescript`);
+}
+
+/** Packages whose index loads far more than most imports need. */
+const NARROWED = new Set(["@earendil-works/pi-ai", "@earendil-works/pi-tui"]);
+
+/** A module with the names that a file imports; undefined if it takes all of the package, or that is not known. */
+function smaller(file, specifier, packages, parent) {
+  const wanted = parent === undefined ? undefined : importedNames(parent.source, specifier);
+  if (wanted === undefined || wanted.has("*")) return undefined;
+  return narrowed(file, wanted.keys(), (name) => found(name, packages));
 }
 
 /** The module for `pi-coding-agent`: with the names that a file imports, and no more than these need. */
