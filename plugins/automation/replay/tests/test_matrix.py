@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pi_core import PluginHost, SessionManager, Settings, run
 from pi_hookspecs import PiError
 from pi_replay.command import run as run_command
+from pi_replay.html import page
 from pi_replay.matrix import Cell, InvalidMatrix, Matrix, Outcome
 from pi_replay.show import show_matrix
 from pi_testing import for_each
@@ -100,15 +101,12 @@ def test_the_table_has_a_row_for_each_combination_and_names_what_failed(capsys):
     other = {**equal, "turns": [turn, {"equalCalls": False, "textDistance": 0.5}], "divergence": {"turn": 2}}
     failed = {**equal, "turns": [turn], "error": "Prompt 1 failed: \x1b[31mno money"}
 
-    show_matrix(
-        [
-            Outcome(Cell(None), equal),
-            Outcome(Cell("acme/one", ("memory",)), other),
-            Outcome(Cell("acme/two"), failed),
-            Outcome(Cell("acme/three"), error="pi ended with 1: no key"),
-        ],
-        prompts=2,
-    )
+    show_matrix([
+        Outcome(Cell(None), equal, prompts=2),
+        Outcome(Cell("acme/one", ("memory",)), other, prompts=2),
+        Outcome(Cell("acme/two"), failed, prompts=2),
+        Outcome(Cell("acme/three"), error="pi ended with 1: no key"),
+    ])  # fmt: skip
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows[1][:7] == ["recorded", "all", "2", "of", "2", "2", "-"]
@@ -120,7 +118,14 @@ def test_the_table_has_a_row_for_each_combination_and_names_what_failed(capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--matrix", "-memory"], ["--matrix", "recorded", "--model", "x"], ["--concurrency", "2"]]
+    "arguments",
+    [
+        ["--matrix", "-memory"],
+        ["--matrix", "recorded", "--model", "x"],
+        ["--concurrency", "2"],
+        ["y"],
+        ["y", "--matrix", "recorded", "--until", "e"],
+    ],
 )
 def test_wrong_use_is_refused(arguments, host):
     with pytest.raises(click.UsageError):
@@ -149,6 +154,51 @@ def test_every_combination_is_replayed_in_a_process_of_its_own(session, host, ca
     ]
     assert len({each["report"]["file"] for each in found["replays"]}) == 4
     assert all(turn["equalCalls"] for each in found["replays"] for turn in each["report"]["turns"])
+
+
+@pytest.mark.slow
+def test_several_sessions_are_replayed_with_each_combination_and_a_page_shows_all(session, host, capsys, tmp_path):
+    manager = SessionManager.create(Path.cwd(), host=host)
+    run("Say <b>&\ud800 hi", model="offline/rules", host=host, session_manager=manager)
+    html = tmp_path / "report.html"
+    several = [str(session), str(manager.file), str(session), "--html", str(html)]
+
+    code = run_command([*several, "--matrix", "recorded x all, -memory"], host)
+    rows = capsys.readouterr().out.splitlines()
+
+    assert code == 0
+    assert rows[0].startswith("session ")
+    assert [line.split()[0] for line in rows[1:5]] == [
+        Path(each).stem for each in (session, manager.file) for _ in range(2)
+    ]
+    assert rows[-1] == "4 of 4 replays have no divergence."
+    page = html.read_text("utf-8")
+    assert page.count("<details>") == 4
+    assert "Create a file named hello.txt" in page
+    assert "Say &lt;b&gt;&amp;? hi" in page
+    assert "http" not in page
+
+
+def test_a_page_shows_what_diverged_and_what_failed():
+    call = {"name": "bash", "arguments": {"command": "echo '<x>'"}}
+    side = {"dollars": 0.5, "cacheRate": None}
+    turn = {"turn": 1, "prompt": "Fix", "equalCalls": False, "changedArguments": 1, "textDistance": 0.25}
+    report = {
+        "turns": [{**turn, "recorded": {**side, "calls": []}, "replayed": {**side, "calls": [call]}}],
+        "divergence": {"turn": 1, "entry": "e1", "call": call, "recorded": None},
+        "error": None, "recorded": side, "replayed": side, "notes": ["In an empty folder."], "file": "/s.jsonl",
+    }  # fmt: skip
+
+    made = page([Outcome(Cell("a/b"), report, session="s", prompts=3), Outcome(Cell("c/d"), error="<no key>")])
+
+    assert "<td>1 of 3</td><td>0</td><td>prompt 1</td><td>25% differs</td>" in made
+    assert "<td>0 -&gt; 1</td><td>1 changed</td><td>25% differs</td>" in made
+    assert (
+        "recorded: no more calls\nreplayed: bash {&quot;command&quot;: &quot;echo &#x27;&lt;x&gt;&#x27;&quot;}" in made
+    )
+    assert made.count("<details open>") == 2
+    assert "<p>&lt;no key&gt;</p>" in made
+    assert "<p>In an empty folder.</p>" in made
 
 
 @pytest.mark.slow

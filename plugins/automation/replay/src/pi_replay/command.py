@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import evolve
 
 from pi_core import clean_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pi_core import PluginHost
     from pi_replay.compare import Row
     from pi_replay.matrix import Outcome
@@ -23,7 +27,7 @@ _AT_ONCE = 4  # replays of a matrix
 
 _HELP = """Send the prompts of a stored session to a new one, and compare.
 
-SESSION is a file, an id, or the beginning of an id. Tools do not run: calls are
+SESSION is a file, an id, or the beginning of an id; several need --matrix. Tools do not run: calls are
 answered with the recorded results, up to the first call that was not recorded.
 Exit code 1: the replay diverged or failed."""
 
@@ -47,7 +51,7 @@ def _command(host: PluginHost) -> click.Command:
         callback=callback,
         help=_HELP,
         params=[
-            click.Argument(["session"]),
+            click.Argument(["sessions"], metavar="SESSION...", nargs=-1, required=True),
             click.Option(
                 ["--model"], metavar="MODEL", help="The model for all prompts; by default those of the session"
             ),
@@ -71,6 +75,11 @@ def _command(host: PluginHost) -> click.Command:
             click.Option(
                 ["--concurrency"], type=click.IntRange(min=1), help="Replays of a matrix at once, by default 4"
             ),
+            click.Option(
+                ["--html"],
+                type=click.Path(dir_okay=False, writable=True, path_type=Path),
+                help="Also write the comparison to this file, as a page",
+            ),
             click.Option(["--json", "as_json"], is_flag=True, help="Print the comparison as JSON"),
         ],
     )
@@ -79,7 +88,7 @@ def _command(host: PluginHost) -> click.Command:
 def _run(
     host: PluginHost,
     *,
-    session: str,
+    sessions: tuple[str, ...],
     model: str | None,
     disable: tuple[str, ...],
     until: str | None,
@@ -87,20 +96,30 @@ def _run(
     commit: str | None,
     matrix: str | None,
     concurrency: int | None,
+    html: Path | None,
     as_json: bool,
 ) -> int:
     live = tools == "live-in-worktree"
     if commit is not None and not live:
         raise click.UsageError("--at selects the commit of the worktree, and needs --tools live-in-worktree")
+    from pi_replay.html import page
+    from pi_replay.matrix import Cell, Outcome
     from pi_replay.session import Wanted, replay
     from pi_replay.show import show
 
-    wanted = Wanted(session=session, model=model, disable=disable, until=until, live=live, commit=commit or "HEAD")
+    shared = Wanted(session="", model=model, disable=disable, until=until, live=live, commit=commit or "HEAD")
+    all_wanted = [evolve(shared, session=each) for each in dict.fromkeys(sessions)]
     if matrix is not None:
-        return _run_matrix(matrix, wanted, host, concurrency or _AT_ONCE, as_json=as_json)
+        return _run_matrix(matrix, all_wanted, host, concurrency or _AT_ONCE, html, as_json=as_json)
+    if len(all_wanted) > 1:
+        raise click.UsageError("Several sessions need --matrix, for example --matrix recorded")
     if concurrency is not None:
         raise click.UsageError("--concurrency is the number of replays that run at once, and needs --matrix")
-    report = replay(wanted, host, bool if as_json else _progress)
+    report = replay(all_wanted[0], host, bool if as_json else _progress)
+    if html is not None:
+        cell = Cell(model, tuple(disable))
+        prompts = len(report.rows)
+        html.write_text(page([Outcome(cell, report.as_json(), session=sessions[0], prompts=prompts)]), "utf-8")
     if as_json:
         _print(report.as_json())
     else:
@@ -108,24 +127,38 @@ def _run(
     return int(report.divergence is not None or report.error is not None)
 
 
-def _run_matrix(text: str, wanted: Wanted, host: PluginHost, at_once: int, *, as_json: bool) -> int:
+def _run_matrix(
+    text: str, all_wanted: Sequence[Wanted], host: PluginHost, at_once: int, html: Path | None, *, as_json: bool
+) -> int:
+    from pi_replay.html import page
     from pi_replay.matrix import InvalidMatrix, Matrix, replay_all
     from pi_replay.session import check
     from pi_replay.show import show_matrix
 
-    if wanted.model is not None:
+    if all_wanted[0].model is not None:
         raise click.UsageError("--model and --matrix exclude each other: the matrix names its models")
+    if all_wanted[0].until is not None and len(all_wanted) > 1:
+        raise click.UsageError("--until is an entry of one session, and there are several")
     try:
         matrix = Matrix.parse(text)
     except InvalidMatrix as error:
         raise click.BadParameter(str(error), param_hint="--matrix") from error
-    prompts = check(wanted, host, filter(None, matrix.models), matrix.disabled)
-    outcomes = asyncio.run(replay_all(matrix, wanted, host, at_once, _matrix_progress))
+    models = [each for each in matrix.models if each is not None]
+    prompts = {each: check(each, host, models, matrix.disabled) for each in all_wanted}
+    outcomes = asyncio.run(replay_all(matrix, prompts, host, at_once, _matrix_progress))
+    if html is not None:
+        html.write_text(page(outcomes), "utf-8")
     if as_json:
-        _print({"session": wanted.session, "prompts": prompts, "replays": [each.as_json() for each in outcomes]})
+        found = [_session_json(each.session, count, outcomes) for each, count in prompts.items()]
+        _print(found if len(found) > 1 else found[0])
     else:
-        show_matrix(outcomes, prompts)
+        show_matrix(outcomes)
     return int(not all(each.is_equal for each in outcomes))
+
+
+def _session_json(session: str, prompts: int, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    replays = [each.as_json() for each in outcomes if each.session == session]
+    return {"session": session, "prompts": prompts, "replays": replays}
 
 
 def _print(value: object) -> None:

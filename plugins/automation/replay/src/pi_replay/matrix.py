@@ -1,4 +1,4 @@
-"""``--matrix``: replays one session with each model and each set of plugins, in separate ``pi`` processes."""
+"""``--matrix``: replays sessions with each model and each set of plugins, in separate ``pi`` processes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 from itertools import product
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, frozen
@@ -14,7 +15,7 @@ from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_core import PluginHost
     from pi_replay.session import Wanted
@@ -85,9 +86,11 @@ class Matrix:
 
 @define(eq=False)
 class Outcome:
-    """The outcome of a combination.
+    """The outcome of a combination for a session.
 
     Attributes:
+        session: The session, as the user named it.
+        prompts: How many prompts it has.
         report: The output of ``pi replay --json``; None if the replay failed.
         error: Why it failed.
         stderr: What pi wrote to standard error.
@@ -97,6 +100,13 @@ class Outcome:
     report: dict[str, Any] | None = None
     error: str | None = None
     stderr: str = ""
+    session: str = ""
+    prompts: int = 0
+
+    @property
+    def name(self) -> str:
+        """The session for people: of a file, its name without folder and ending."""
+        return PurePath(self.session).stem
 
     @property
     def is_equal(self) -> bool:
@@ -110,27 +120,31 @@ class Outcome:
 
 
 async def replay_all(
-    matrix: Matrix, wanted: Wanted, host: PluginHost, at_once: int, say: Callable[[Outcome], object]
+    matrix: Matrix, sessions: Mapping[Wanted, int], host: PluginHost, at_once: int, say: Callable[[Outcome], object]
 ) -> list[Outcome]:
-    """Replay a session with every combination, and return the outcomes in their order.
+    """Replay sessions with every combination, and return the outcomes in their order, session by session.
 
     Args:
         matrix: The combinations.
-        wanted: The options that all replays share.
+        sessions: Sessions, with the options that their replays share, and how many prompts each has.
         host: The plugins that pi was started with.
         at_once: How many replays run at once.
         say: Called with each outcome when it is available.
     """
     from pi_process_kit import LocalEngine, run_tasks
 
-    async def run_one(cell: Cell) -> Outcome:
-        return await _replay(cell, wanted, host)
+    tasks = [(wanted, cell) for wanted in sessions for cell in matrix.cells]
 
-    outcomes = {each.cell: each for each in await run_tasks(LocalEngine(run_one, at_once), matrix.cells, say)}
-    return [outcomes[each] for each in matrix.cells]
+    async def run_one(task: tuple[Wanted, Cell]) -> Outcome:
+        wanted, cell = task
+        return await _replay(Outcome(cell, session=wanted.session, prompts=sessions[wanted]), wanted, host)
+
+    outcomes = await run_tasks(LocalEngine(run_one, at_once), tasks, say)
+    order = {(wanted.session, cell): number for number, (wanted, cell) in enumerate(tasks)}
+    return sorted(outcomes, key=lambda each: order[each.session, each.cell])
 
 
-async def _replay(cell: Cell, wanted: Wanted, host: PluginHost) -> Outcome:
+async def _replay(outcome: Outcome, wanted: Wanted, host: PluginHost) -> Outcome:
     from pi_process_kit import run_pi
 
     output = bytearray()
@@ -139,9 +153,8 @@ async def _replay(cell: Cell, wanted: Wanted, host: PluginHost) -> Outcome:
         output.extend(await stream.read())
 
     environ = {**os.environ, "PI_CODING_AGENT_DIR": str(host.settings.agent_dir)}
-    outcome = Outcome(cell)
     try:
-        end = await run_pi(_arguments(cell, wanted, host), read, cwd=".", purpose="replay", environ=environ)
+        end = await run_pi(_arguments(outcome.cell, wanted, host), read, cwd=".", purpose="replay", environ=environ)
         outcome.stderr = end.stderr
         outcome.report = json.loads(output)
     except ValueError:
