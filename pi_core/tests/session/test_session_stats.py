@@ -95,4 +95,5 @@ def test_the_wire_has_the_names_of_the_contract():
         "totalMessages": 0,
         "tokens": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0},
         "cost": 0.0,
+        "costByModel": {},
     }
