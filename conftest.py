@@ -28,7 +28,7 @@ no_clock = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow],
 settings.register_profile("dev", no_clock)
 settings.register_profile("ci", no_clock, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
-settings.register_profile("thorough", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=100)
+settings.register_profile("thorough", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=30)
 
 SLOW_MODULE = re.compile(r"^pytestmark = (?:\[.*)?pytest\.mark\.(?:slow|heavy|journeys)\b", re.MULTILINE)
 

@@ -47,12 +47,17 @@ class Screen(Person):
         rows = self.terminal.rows
         return 0 < row < len(rows) - 1 and _rule(rows[row - 1]) and _rule(rows[row + 1])
 
-    def command(self, line: str) -> None:
-        """Send a command, use what it opens, and go back to the prompt, which must take keys."""
+    def command(self, line: str, *, walk: bool) -> None:
+        """Send a command, use what it opens, and go back to the prompt, which must take keys.
+
+        Args:
+            line: The command.
+            walk: Whether what it opens gets all keys and sizes, not only the next row.
+        """
         self.enter(line)
         if not self.in_editor:
             self.opened.append(line)
-            self._use_dialog()
+            self._use_dialog(walk=walk)
         self.back()
         self._typed()
 
@@ -91,10 +96,11 @@ class Screen(Person):
             self.terminal.resize(size)
             self.settle()
 
-    def _use_dialog(self) -> None:
-        for keys in (DOWN, UP, PAGE_DOWN, PAGE_UP, END, HOME, "t", BACKSPACE):
+    def _use_dialog(self, *, walk: bool) -> None:
+        for keys in (DOWN, UP, PAGE_DOWN, PAGE_UP, END, HOME, "t", BACKSPACE) if walk else (DOWN,):
             self.press(keys, f"{self._step.partition(' and then ')[0]} and then {keys!r}")
-        self.resized()
+        if walk:
+            self.resized()
 
     def _typed(self) -> None:
         """Type a word at the prompt, which has to appear, and take it away."""
