@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,8 +93,9 @@ def ssh_server(folder: Path, agent: Path) -> Iterator[str]:
     facts = {"folder": folder, "agent": agent, "port": port, "user": getpass.getuser()}
     (folder / "server").write_text(SERVER.format(**facts))
     (folder / "client").write_text(CLIENT.format(**facts))
-    if os.getuid() == 0 and not EMPTY.exists():
-        EMPTY.mkdir(mode=0o755)
+    if os.getuid() == 0:
+        with suppress(OSError):  # it is there, or the server says that it is not
+            EMPTY.mkdir(mode=0o755)
     errors = folder / "errors"
     with errors.open("wb") as log:
         process = subprocess.Popen([SSHD, "-D", "-e", "-f", str(folder / "server")], stderr=log)
