@@ -45,6 +45,7 @@ export default function (pi) {
       }));
     },
   });
+  pi.on("session_info_changed", (event, ctx) => ctx.ui.setTitle(`named ${event.name}`));
   pi.registerCommand("again", {
     handler: async (_args, ctx) => {
       const entries = ctx.sessionManager.getEntries();
@@ -77,6 +78,7 @@ async def test_what_is_read_is_what_pi_has_and_what_was_written_just_now(pi_sess
 
     assert json.loads(fake_ui.notices[1].message) == [1, 8, "here", ["read"]]
     assert pi_session.session_manager.name == "Walls"
+    await until(lambda: fake_ui.title == "named Walls")
 
 
 TALKER = """

@@ -32,9 +32,18 @@ export function hooksOf(handlers) {
   return hooks;
 }
 
-/** Returns the events with handlers that pi never emits. */
+/** Events that this process finds in the state that pi sends. */
+const OF_STATE = ["session_info_changed"];
+
+/** Returns the events with handlers that are never emitted. */
 export function neverEmitted(handlers) {
-  return [...handlers.keys()].filter((event) => !HOOKS[event]);
+  return [...handlers.keys()].filter((event) => !HOOKS[event] && !OF_STATE.includes(event));
+}
+
+/** Calls the handlers of an event that no request is made for. */
+export async function announce(extension, event, ctx, report) {
+  const handlers = (extension.handlers.get(event.type) ?? []).map((run) => ({ run }));
+  await each(handlers, event, ctx, report);
 }
 
 /**

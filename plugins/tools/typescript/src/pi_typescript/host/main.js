@@ -6,10 +6,10 @@ import { createApi, runFor } from "./api.js";
 import { current, describe, failed } from "./blame.js";
 import { bus } from "./bus.js";
 import { createContext } from "./ctx.js";
-import { dispatch } from "./events.js";
+import { announce, dispatch } from "./events.js";
 import { Extension } from "./extension.js";
 import { begin, keepSource, loadFactory } from "./loader.js";
-import { apply } from "./mirror.js";
+import { apply, on } from "./mirror.js";
 import { login, stream } from "./providers.js";
 import { surfaces } from "./surfaces/index.js";
 import { listen, send } from "./wire.js";
@@ -144,6 +144,24 @@ async function start({ plugins, packages, agentDir, state }) {
   send({ type: "ready", contract: CONTRACT, plugins: ready });
 }
 
+/** Tells extensions of a new name of the session, which pi sends with what comes next. */
+function announceNames() {
+  let known;
+  on("session", ({ id, name }) => {
+    const isNew = known !== undefined && known.id === id && known.name !== name;
+    known = { id, name };
+    if (!isNew) return;
+    for (const extension of extensions.values()) {
+      if (!extension.handlers.get("session_info_changed")?.length || extension.lastContext === undefined) continue;
+      const event = { type: "session_info_changed", name: name ?? undefined };
+      const ctx = createContext(extension, extension.lastContext, undefined);
+      runFor(extension, extension.lastContext, () => announce(extension, event, ctx, (error) => failed(error, extension))).catch(
+        (error) => failed(error, extension),
+      );
+    }
+  });
+}
+
 function take(message) {
   if (message.state) apply(message.state);
   if (message.type in REQUESTS) answer(message);
@@ -170,4 +188,5 @@ function culprit(error) {
 
 delete process.env.NODE_COMPILE_CACHE; // it is for this process, not for what extensions start
 keepRunning();
+announceNames();
 listen(take, () => leave(0));
