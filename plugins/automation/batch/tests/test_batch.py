@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import fcntl
 import inspect
 import json
@@ -207,6 +208,23 @@ def test_lines_are_sorted_and_whole_although_answers_are_not_kept_in_memory(tmp_
     ]
 
 
+def test_results_are_a_csv_table_too(tmp_path):
+    tasks = [Task(id=name, prompt="x") for name in "abc"]
+    with Results(tmp_path, tasks, resume=False) as results:
+        results.add(Record(id="b", score=False, answer='sp\u00e4t,\n"two"', usage={"input": 3, "totalTokens": 4}))
+        results.add(Record(id="a", status="done", score=True, dollars=0.5, model="p/m", attempts=2))
+        results.finish("csv")
+
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        first, second = csv.DictReader(file)
+    assert [first[name] for name in ("id", "status", "score", "dollars", "input", "model", "attempts", "error")] == [
+        "a", "done", "true", "0.5", "0", "p/m", "2", "",
+    ]  # fmt: skip
+    assert [second[name] for name in ("id", "score", "answer", "input", "totalTokens", "output")] == [
+        "b", "false", 'sp\u00e4t,\n"two"', "3", "4", "0",
+    ]  # fmt: skip
+
+
 def test_a_result_that_a_kill_cut_off_is_dropped(tmp_path):
     tasks = [Task(id="a", prompt="x"), Task(id="b", prompt="x")]
     with Results(tmp_path, tasks, resume=False) as results:
@@ -249,7 +267,7 @@ def small_disk(tmp_path):
 def test_a_full_disk_ends_the_batch_and_no_task_fails_for_good(batch, small_disk):
     tasks = [{"id": f"t{number}", "prompt": "Count the words in no.txt"} for number in range(12)]
 
-    ended = batch(tasks, "--retries", "0")
+    ended = batch(tasks, "--retries", "0", "--concurrency", "1")  # of several at once, none may find room
     done = len((small_disk / "results.jsonl").read_bytes().split(b"\n")) - 1
     (small_disk / "ballast").unlink()
     code, output, _ = batch(tasks, "--resume")

@@ -86,10 +86,10 @@ def _command(host: PluginHost) -> click.Command:
             ),
             click.Option(
                 ["--format", "table"],
-                type=click.Choice(["jsonl", "parquet"]),
+                type=click.Choice(["jsonl", "csv", "parquet"]),
                 default="jsonl",
                 show_default=True,
-                help="Of the results; parquet is written next to results.jsonl",
+                help="Of the results; csv and parquet are written next to results.jsonl",
             ),
             click.Option(["--repo-at"], metavar="COMMIT", help="For tasks without repo: this folder's, at a commit"),
             click.Option(["--model"], metavar="MODEL", help="The model of tasks that name none"),
@@ -158,7 +158,7 @@ def _run(host: PluginHost, options: _Options) -> int:
             sys.stderr.write(f"Interrupted; the rest: pi batch {options.tasks} --out {options.out} --resume\n")
             return 130
         finally:
-            results.finish(parquet=options.table == "parquet")
+            results.finish(options.table)
         return _outcome(tasks, results, spent, stopped)
 
 

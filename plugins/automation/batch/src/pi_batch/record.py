@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, define, field, fields
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["Record", "session_totals"]
+__all__ = ["Record", "csv_lines", "session_totals"]
 
 _COUNTS = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 
@@ -63,6 +66,25 @@ class Record:
     def as_line(self) -> str:
         """Return the line of the results."""
         return json.dumps(self.as_json(), ensure_ascii=False) + "\n"
+
+
+def csv_lines(records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield the lines of a CSV table, first the names; each count of tokens has a column, what is None is empty."""
+    names = [each.name for each in fields(Record)]
+    place = names.index("usage")
+    names[place : place + 1] = _COUNTS
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    yield text.getvalue().encode()
+    for record in records:
+        row = record.as_json()
+        row |= dict.fromkeys(_COUNTS, 0) | row.pop("usage")
+        row["score"] = None if record.score is None else str(record.score).lower()
+        text.seek(0)
+        text.truncate()
+        writer.writerow({name: row[name] for name in names})
+        yield text.getvalue().encode("utf-8", "replace")
 
 
 def session_totals(folder: Path) -> tuple[dict[str, int], float]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_batch.parquet import write_records
-from pi_batch.record import Record, session_totals
+from pi_batch.record import Record, csv_lines, session_totals
 from pi_core import replace_file
 from pi_hookspecs import PiError, UserError
 
@@ -114,8 +114,8 @@ class Results:
         self.failed += record.status == "failed"
         self.records[record.id], self._places[record.id] = record, (begin, size)
 
-    def finish(self, *, parquet: bool = False) -> None:
-        """Sort the lines in task order, and write the predictions and, if requested, a Parquet table.
+    def finish(self, table: str = "jsonl") -> None:
+        """Sort the lines in task order, and write the predictions and, for ``csv`` or ``parquet``, a table.
 
         Raises:
             ResultsNotWritten: The disk is full, for example; all records are still there.
@@ -124,8 +124,10 @@ class Results:
         with self._writing(), self._file.open("rb") as unsorted:
             replace_file(self._file, (self._line(unsorted, each) for each in ids))
             replace_file(self._out / "predictions.jsonl", (self._prediction(self.records[each]) for each in ids))
-            if parquet:
-                whole = (Record.from_line(self._line(unsorted, each)) for each in ids)
+            whole = (Record.from_line(self._line(unsorted, each)) for each in ids)
+            if table == "csv":
+                replace_file(self._out / "results.csv", csv_lines(whole))
+            elif table == "parquet":
                 write_records(self._out / "results.parquet", whole)
 
     def _line(self, file: IO[bytes], id_: str) -> bytes:
