@@ -37,6 +37,8 @@ AGENT = FOLDER / "node_modules" / "@earendil-works" / "pi-coding-agent"
 NODE = FOLDER / "node_modules" / "node" / "bin" / "node"
 QUIET = 0.8
 """Seconds without output after which a step is over."""
+LATEST = 10.0
+"""Seconds after which a prompt that has started no run is taken as handled by the extension."""
 MOST = 120.0
 """Seconds that a step may take."""
 
@@ -233,12 +235,15 @@ class Run:
         number = f"n{self._number}"
         self.send(id=number, **command)
         response: dict[str, Any] = {}
-        running, end = False, time.monotonic() + MOST
+        begun = time.monotonic()
+        running, end = False, begun + MOST
+        starts = not str(command.get("message", "/")).startswith("/")
         while time.monotonic() < end:
             try:
                 message = self._lines.get(timeout=QUIET)
             except Empty:
-                if response and not running:
+                is_due = not starts or time.monotonic() > begun + LATEST
+                if response and not running and is_due:
                     return response
                 continue
             if message is None:
@@ -250,7 +255,7 @@ class Run:
             elif kind == "extension_ui_request":
                 self._answer(message)
             elif kind == "agent_start":
-                running = True
+                running, starts = True, False
             elif kind in ("agent_settled", "agent_end"):
                 running = False
             self._note(message)
