@@ -32,7 +32,13 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".typescript-examples"
 PAGE = ROOT / "docs" / "reference" / "typescript-examples.md"
 VERSION = "0.87.1"
-PACKAGES = (f"@earendil-works/pi-coding-agent@{VERSION}", "node@22.23.3")
+PACKAGES = (
+    f"@earendil-works/pi-coding-agent@{VERSION}",
+    "node@22.23.3",
+    "@earendil-works/gondolin",  # these three are what examples import
+    "@anthropic-ai/sandbox-runtime",
+    "ms",
+)
 AGENT = FOLDER / "node_modules" / "@earendil-works" / "pi-coding-agent"
 NODE = FOLDER / "node_modules" / "node" / "bin" / "node"
 QUIET = 0.8
@@ -619,12 +625,10 @@ def compare(name: str, file: Path, known: Registered, bases: Mapping[bool, Recor
 
 
 REASONS = {
-    "custom-provider-gitlab-duo": "",
+    "gondolin": "it starts a virtual machine with QEMU, which was not there when this was compared",
     "minimal-mode": "`find` and `grep` need `fd` and `rg` in the original, which downloads them",
     "plan-mode": "the list of tools that it stores has the tools of this pi",
-    "preset": "",
     "project-trust": "`project_trust` is asked before there is a process that could answer",
-    "subagent": "",
     "system-prompt-header": "it shows the length of the system prompt, which is this pi's own",
     "titlebar-spinner": "it draws a frame every 80 ms, as many as a run takes",
 }
@@ -648,11 +652,12 @@ comparison. {same} of {count} are the same.
 
 def page(outcomes: Sequence[Outcome]) -> str:
     """Return the text of the page."""
-    same = sum(each.loads and each.registers and each.same for each in outcomes)
+    absent = [each for each in outcomes if any(note.startswith("needs the package") for note in each.notes)]
+    same = sum(each.loads and each.registers and each.same for each in outcomes) - len(absent)
     rows = []
     for each in sorted(outcomes, key=lambda each: each.name):
         reason = REASONS.get(each.name, "")
-        if each.name in MISSING:
+        if each in absent:
             rows.append(f"| {each.name} | in neither: it needs `{MISSING[each.name]}` | | |")
             continue
         registers = "the same" if each.registers else f"differs: {reason}"

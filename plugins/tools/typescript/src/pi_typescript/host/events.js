@@ -160,17 +160,19 @@ function promptOptions(event) {
     customPrompt: undefined,
     contextFiles: [],
     skills: [],
-    sections: [],
+    sections: {},
     prompt: event.systemPrompt,
   };
 }
 
 /** What a handler has added to the options of the prompt, as part of the prompt. */
 function changedPrompt(given, prompt) {
-  const { forceSystemPrompt, appendSystemPrompt, promptGuidelines } = given.systemPromptOptions;
+  const { forceSystemPrompt, appendSystemPrompt, promptGuidelines, sections } = given.systemPromptOptions;
   if (typeof forceSystemPrompt === "string") return forceSystemPrompt;
   const added = [appendSystemPrompt, ...(promptGuidelines ?? []).map((each) => `- ${each}`)].filter(Boolean);
-  return added.length > 0 ? `${prompt}\n\n${added.join("\n")}` : undefined;
+  const named = Object.entries(sections ?? {}).filter(([, text]) => text);
+  const parts = [added.join("\n"), ...named.map(([name, text]) => `<${name}>\n${text}\n</${name}>`)].filter(Boolean);
+  return parts.length > 0 ? [prompt, ...parts].join("\n\n") : undefined;
 }
 
 async function input(handlers, event, ctx, report) {

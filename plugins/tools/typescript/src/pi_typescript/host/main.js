@@ -120,7 +120,9 @@ async function answer(message) {
     send({ type: "answer", id: message.id, answer: result ?? null });
   } catch (error) {
     extension?.tell();
-    send({ type: "answer", id: message.id, error: describe(error, extension).message });
+    // The model gets what a tool has thrown as it is; people get its place, too.
+    const text = message.type === "tool" && error instanceof Error ? error.message : describe(error, extension).message;
+    send({ type: "answer", id: message.id, error: text });
   } finally {
     controllers.delete(message.id);
   }
