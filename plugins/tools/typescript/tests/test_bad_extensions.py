@@ -142,7 +142,7 @@ async def test_an_extension_that_blocks_the_process_is_left_out_of_the_next_one(
 
 EATS = """
 const all = [];
-const eat = () => { for (;;) all.push(new Array(1e6).fill({})); };
+const eat = () => { for (;;) all.push(new Array(2 ** 24).fill(1)); };
 export default (pi) => pi.registerCommand("eat", { handler: eat });
 """
 
