@@ -132,6 +132,7 @@ class Model:
     def close(self) -> None:
         """End the server."""
         self._server.shutdown()
+        self._server.server_close()
 
     def stream(self) -> bytes:
         """Return the next answer."""
@@ -207,17 +208,19 @@ class Run:
             "PI_CODING_AGENT_DIR": str(agent),
             "PWD": str(work),
         }
+        self._errors = (home / "stderr").open("wb")
         self._process = subprocess.Popen(
             [*command, "--mode", "rpc", "--model", "p/m", *extension],
             cwd=work,
             env=environ,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=(home / "stderr").open("wb"),
+            stderr=self._errors,
         )
         self._lines: Queue[dict[str, Any] | None] = Queue()
         self._number = 0
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         for line in self._process.stdout or ():
@@ -306,6 +309,10 @@ class Run:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self.recording.failure += "it does not end; "
+        self._reader.join(5)
+        cast("IO[bytes]", self._process.stdout).close()
+        self._process.wait()
+        self._errors.close()
         self.model.close()
         self.recording.requests = self.model.requests
         for file in sorted((self.home / ".pi" / "agent" / "sessions").rglob("*.jsonl")):
@@ -368,34 +375,24 @@ def registered(files: Sequence[Path]) -> dict[Path, Registered]:
 _HOST = """exec "$@" 3>&1 4<&0 1>&2 0</dev/null"""
 
 
-def registered_here(file: Path) -> dict[str, Any]:
-    """Return what an example registers in this pi's process for extensions, or ``error``."""
+def registered_here(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return what examples register in this pi's process for extensions, or ``error``, in their order."""
     host = ROOT / "plugins/tools/typescript/src/pi_typescript/host/main.js"
-    start = {
-        "type": "start",
-        "plugins": [{"name": "x", "file": str(file)}],
-        "packages": str(FOLDER),
-        "agentDir": "/nonexistent",
-        "state": {},
-    }
-    with tempfile.TemporaryDirectory() as work:
-        process = subprocess.Popen(
-            ["/bin/sh", "-c", _HOST, "sh", str(node()), "--no-warnings", str(host)],
-            cwd=work,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+    plugins = [{"name": f"x{number}", "file": str(file)} for number, file in enumerate(files)]
+    start = {"type": "start", "plugins": plugins, "packages": str(FOLDER), "agentDir": "/nonexistent", "state": {}}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    command = ["/bin/sh", "-c", _HOST, "sh", str(node()), "--no-warnings", str(host)]
+    with tempfile.TemporaryDirectory() as work, subprocess.Popen(command, cwd=work, **pipes) as process:
         pipe = cast("IO[bytes]", process.stdin)
         pipe.write(json.dumps(start).encode() + b"\n")
         pipe.flush()
-        timer = threading.Timer(30, process.kill)
+        timer = threading.Timer(60, process.kill)
         timer.start()
         line = cast("IO[bytes]", process.stdout).readline()
         timer.cancel()
         process.kill()
-        process.wait()
-    return dict(json.loads(line)["plugins"]["x"]) if line else {"error": {"message": "it does not answer"}}
+    found = json.loads(line)["plugins"] if line else {}
+    return [found.get(each["name"], {"error": {"message": "it does not answer"}}) for each in plugins]
 
 
 ARGUMENTS = {"plan": "", "preset": "", "handoff": "go on", "session-name": "named", "name": "named"}
@@ -590,7 +587,7 @@ def recorded(*, ours: bool, file: Path | None, known: Registered | None) -> tupl
 def compare(name: str, file: Path, known: Registered, bases: Mapping[bool, Recording]) -> Outcome:
     """Run an example in both programs, and return how it compares."""
     outcome = Outcome(name)
-    here = registered_here(file)
+    (here,) = registered_here([file])
     if known.error or "error" in here:
         outcome.loads = bool(known.error) == ("error" in here)
         if known.error and "error" in here:

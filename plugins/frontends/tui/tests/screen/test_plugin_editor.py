@@ -165,6 +165,44 @@ async def test_the_label_of_hidden_thinking_is_a_plugins(desk, draws, script, pi
         await user.sees("Pondering", "said")
 
 
+class Pasting(Shouting):
+    """Takes a paste whole, and draws its own rules."""
+
+    draws_rules = True
+
+    def render(self, width: int) -> list[str]:
+        return ["=" * 10, *super().render(width)]
+
+    def handle_paste(self, text: str) -> bool:
+        self.pasted = text
+        self.screen.refresh()
+        return True
+
+
+async def test_an_editor_with_rules_of_its_own_has_no_others(desk, draws) -> None:
+    async with desk() as user:
+        assert sum(row.startswith("─" * 10) for row in user.rows) == 2
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component(Pasting))
+        await user.sees("=" * 10)
+
+        assert sum(row.startswith("─" * 10) for row in user.rows) == 0
+
+
+async def test_a_component_that_has_the_keys_may_take_a_paste_whole(desk, draws) -> None:
+    made: list[Pasting] = []
+
+    def make(screen: ScreenHandle) -> Pasting:
+        made.append(Pasting(screen))
+        return made[0]
+
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.custom(make))
+        await user.when(lambda: bool(made))
+        user.app.take_paste("two\nrows")
+        await user.when(lambda: getattr(made[0], "pasted", "") == "two\nrows")
+        made[0].screen.done(None)
+
+
 class Counter:
     """A plugin whose message shows a number that grows with each ``/count``."""
 
