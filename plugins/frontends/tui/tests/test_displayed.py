@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import combining, normalize
+
 import pyte
 import pytest
 from hypothesis import given, settings
@@ -65,11 +67,25 @@ class Scene:
         return "\n".join(parts) + "\x1b[1;1H" if parts else ""
 
 
+class Screen(pyte.Screen):
+    """A screen whose last column takes a combining character, as a terminal does; pyte would begin a row."""
+
+    def draw(self, data):
+        for char in data:
+            if combining(char) and self.cursor.x == self.columns:
+                row = self.buffer[self.cursor.y]
+                row[self.columns - 1] = row[self.columns - 1]._replace(
+                    data=normalize("NFC", row[self.columns - 1].data + char)
+                )
+            else:
+                super().draw(char)
+
+
 class Emulated:
     """A terminal that was full before, and that is full again after each change of its size."""
 
     def __init__(self):
-        self.screen = pyte.Screen(WIDTH, HEIGHT)
+        self.screen = Screen(WIDTH, HEIGHT)
         self.stream = pyte.Stream(self.screen)
         self.fill()
 
@@ -103,6 +119,16 @@ def test_the_picture_is_the_same(page, changes, scrolls):
 
         assert ours.cells() == plain.cells()
         assert (ours.screen.cursor.x, ours.screen.cursor.y) == (plain.screen.cursor.x, plain.screen.cursor.y)
+
+
+def test_a_combining_character_in_the_last_column_stays_there():
+    scene, plain, displayed = Scene([("", "tide", "")] * HEIGHT), Emulated(), Displayed(scrolls=False)
+    for change in [("size", 4, 4), ("rows", {3: ("", "tide", ""), 1: ("", "tide", ""), 2: ("", "cafe\u0301", "")})]:
+        if change[0] == "size":
+            plain.resize(4, 4)
+        plain.stream.feed(squeezed(displayed.changes(scene.frame(*change), 4, 4), 4))
+
+    assert plain.screen.display == ["tide", "tide", "café", "tide"]
 
 
 def drawn(displayed, *rows, top=0):
