@@ -299,7 +299,7 @@ MODEL = """{"id": "m", "name": "M", "api": "a", "provider": "p", "baseUrl": "htt
     "cost": {"input": 1.5, "output": 2, "cacheRead": 0, "cacheWrite": 0,
         "tiers": [{"inputTokensAbove": 200000, "input": 3, "output": 4, "cacheRead": 0, "cacheWrite": 0}]},
     "contextWindow": 1000, "maxTokens": 100, "headers": {"x-a_b": "1"}, "compat": {"snake_case": true},
-    "thinkingLevelMap": {"xhigh": null, "low": "1"}, "promptCache": {"x": 1}}"""
+    "thinkingLevelMap": {"xhigh": null, "low": "1"}, "promptStore": {"x": 1}}"""
 
 builder = MessageBuilder(Model(id="m", name="m", api="a", provider="p"))
 EVENTS = [
@@ -445,7 +445,7 @@ class TestLiteral:
             headers={"x-a_b": "1"},
             compat={"snake_case": True},
             thinking_level_map={"xhigh": None, "low": "1"},
-            extra={"promptCache": {"x": 1}},
+            extra={"promptStore": {"x": 1}},
         )
         assert to_wire(model) == json.loads(MODEL)
 

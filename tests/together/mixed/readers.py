@@ -196,6 +196,7 @@ async def commands(opened: Opened) -> None:
 COMMANDS = (
     "/agents",
     "/agents list",
+    "/bug",
     "/budget",
     "/cache",
     "/export copy.html",
