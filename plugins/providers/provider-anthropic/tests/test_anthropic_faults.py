@@ -294,7 +294,7 @@ async def test_key_never_shows(ask, server, options, status):
 
 @pytest.mark.parametrize("place", ["model", "options"])
 @pytest.mark.parametrize("status", [200, 401])
-@pytest.mark.parametrize("transport", ["http", "sdk"])
+@pytest.mark.parametrize("transport", ["http", pytest.param("sdk", marks=pytest.mark.slow)])
 async def test_secret_headers_never_show(ask, server, place, status, transport):
     secret = {"x-gateway-token": "gw-0123456789", "cookie": "session=c00k1e-0123"}
     echoed = "not with gw-0123456789 and session=c00k1e-0123"

@@ -73,7 +73,7 @@ def test_tools_that_differ_only_in_case_stay_apart(tool):
     assert [names.ours("read"), names.ours("Read")] == ["read", "Read"]
 
 
-@pytest.mark.parametrize("transport", ["http", "sdk"])
+@pytest.mark.parametrize("transport", ["http", pytest.param("sdk", marks=pytest.mark.slow)])
 async def test_the_environment_s_token_is_bearer_without_claude_code_s_identity(ask, server, monkeypatch, transport):
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "gateway-0123456789\n")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-asked-for")

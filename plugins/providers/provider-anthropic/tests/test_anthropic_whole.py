@@ -26,7 +26,9 @@ MESSAGE = {
     "usage": {"input_tokens": 11, "output_tokens": 7, "cache_read_input_tokens": 5},
 }
 
-transports = pytest.mark.parametrize("transport", [None, "sdk"], ids=["kit", "sdk"])
+transports = pytest.mark.parametrize(
+    "transport", [None, pytest.param("sdk", marks=pytest.mark.slow)], ids=["kit", "sdk"]
+)
 
 
 @pytest.fixture(autouse=True)

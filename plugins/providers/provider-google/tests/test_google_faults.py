@@ -18,7 +18,7 @@ from pi_testing.fake_servers.google import (
     text,
 )
 
-TRANSPORTS = pytest.mark.parametrize("transport", [None, "sdk"])
+TRANSPORTS = pytest.mark.parametrize("transport", [None, pytest.param("sdk", marks=pytest.mark.slow)])
 
 
 @pytest.fixture

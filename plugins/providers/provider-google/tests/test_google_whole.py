@@ -17,7 +17,7 @@ def in_one(events):
     return {**last, "candidates": [{**last["candidates"][0], "content": {"role": "model", "parts": parts}}]}
 
 
-@pytest.fixture(params=[None, "sdk"], ids=["kit", "sdk"])
+@pytest.fixture(params=[None, pytest.param("sdk", marks=pytest.mark.slow)], ids=["kit", "sdk"])
 def answer(request, make_model, chat, reply):
     """The message that an answer of JSON becomes."""
     if request.param == "sdk":

@@ -26,7 +26,7 @@ ANSWERS = {"openai-completions": completion, "openai-responses": response}
 KEY = "sk-secret-0123456789"
 
 
-@pytest.fixture(params=[None, "sdk"], ids=["kit", "sdk"])
+@pytest.fixture(params=[None, pytest.param("sdk", marks=pytest.mark.slow)], ids=["kit", "sdk"])
 def transport(request):
     return request.param
 

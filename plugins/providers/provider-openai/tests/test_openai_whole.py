@@ -59,7 +59,7 @@ RESPONSE = {
 WHOLE = {"openai-completions": COMPLETION, "openai-responses": RESPONSE}
 
 
-@pytest.fixture(params=[None, "sdk"], ids=["kit", "sdk"])
+@pytest.fixture(params=[None, pytest.param("sdk", marks=pytest.mark.slow)], ids=["kit", "sdk"])
 def answer(request, make_model, chat, reply):
     """The message that an answer of JSON becomes: ``await answer(api, body)``."""
     if request.param == "sdk":
