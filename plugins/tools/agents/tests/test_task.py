@@ -425,6 +425,7 @@ async def test_an_agent_in_the_background_can_be_stopped(pi_session, script):
 
 async def test_an_abort_stops_agents_of_earlier_prompts(pi_session, script):
     await start_in_background(pi_session, script, lambda _: stall())
+    await script.stalled()  # else the prompt could get the turn that is the agent's
     script.turn(stall())
     prompt = asyncio.create_task(pi_session.prompt("and now?"))
     await until(lambda: len(script.requests) == 4)
