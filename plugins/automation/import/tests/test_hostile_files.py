@@ -141,6 +141,7 @@ def test_what_the_user_wrote_is_kept(machine):
     assert codex_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.hypothesis
 @given(JSON)
 def test_no_permissions_fail(value):

@@ -26,6 +26,7 @@ def test_version_is_all_that_is_printed(pi, option):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{pi_cli.__version__}\n", "")
 
 
+@pytest.mark.slow
 def test_version_behind_other_options_is_printed_too(pi):
     assert pi.run("--verbose", "--version").stdout == f"{pi_cli.__version__}\n"
 

@@ -11,6 +11,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -229,6 +230,7 @@ def check(everything, root, there, after, held, before, empty, kept):
     assert {each for each in now if is_file(now[each])} <= held | after.keys()
 
 
+@pytest.mark.slow
 @given(
     first=ACTIONS,
     commit=st.booleans(),

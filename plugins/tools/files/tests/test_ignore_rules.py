@@ -127,6 +127,7 @@ rules = st.lists(pattern, max_size=4).map("\n".join)
 path = st.lists(name, min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(path, max_size=8),

@@ -38,6 +38,7 @@ def test_accented_letters_sort_next_to_their_base_letter():
     assert [name for name, _ in in_order([(name, False) for name in names])] == ["C", "été", "linkd", "zz"]
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.lists(st.text(st.characters(max_codepoint=0x250, exclude_characters="/\0"), min_size=1, max_size=6)))
 def test_the_short_way_for_ascii_is_the_collation(names):
