@@ -8,14 +8,24 @@ from pathlib import Path
 import pytest
 
 import pi_image_generation
-from pi_hookspecs import ImageContent
-from pi_testing import PNG, for_each, image, text, tool_call, usage
+from pi_hookspecs import ImageContent, hookimpl
+from pi_testing import PNG, FakeWorkspace, for_each, image, text, tool_call, usage
 
 BYTES = base64.b64decode(PNG)
 
 pytestmark = pytest.mark.pi(
     plugins={"image-generation": pi_image_generation}, settings={"imageGeneration": {"enabled": True}}
 )
+
+
+class Elsewhere:
+    """Redirects the files."""
+
+    workspace = FakeWorkspace()
+
+    @hookimpl
+    def register_services(self):
+        return [self.workspace]
 
 
 async def result(pi_session, script, *steps, **arguments):
@@ -48,6 +58,28 @@ async def test_names_are_not_used_twice_and_the_suffix_is_that_of_the_image(pi_s
     assert "images/a-red-boat.png" in first.text
     assert "images/a-red-boat-2.png" in first.text
     assert "Wrote art/boat.png" in named.text
+
+
+async def test_an_image_that_is_paid_for_is_kept_where_the_name_with_its_suffix_is_taken(pi_session, script):
+    (Path(pi_session.cwd) / "boat.png").write_bytes(b"mine")
+
+    drawn = await result(pi_session, script, image(), path="boat.jpg")
+
+    assert "Wrote boat-2.png" in drawn.text
+    assert (Path(pi_session.cwd) / "boat.png").read_bytes() == b"mine"
+
+
+@pytest.mark.pi(plugins={"image-generation": pi_image_generation, "elsewhere": Elsewhere()})
+async def test_no_file_of_another_machine_is_replaced(pi_session, script):
+    files = Elsewhere.workspace.contents
+    files.update({f"{pi_session.cwd}/{name}": b"mine" for name in ("images/a-red-boat.png", "boat.png")})
+
+    refused = await result(pi_session, script, path="boat.png")
+    drawn = await result(pi_session, script, image())
+
+    assert "boat.png exists" in refused.text
+    assert "Wrote images/a-red-boat-2.png" in drawn.text
+    assert [files.pop(name) for name in sorted(files)] == [b"mine", BYTES, b"mine"]
 
 
 async def test_an_image_to_start_from_is_sent(pi_session, script):

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import ImageContent, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pi_hookspecs import ToolContext
 
 __all__ = ["ImageFiles"]
@@ -41,7 +43,7 @@ class ImageFiles:
         self._cwd = Path(ctx.cwd)
         self._operations = ctx.file_operations()
 
-    def check(self, path: str | None) -> None:
+    async def check(self, path: str | None) -> None:
         """Check the file that is to be written, before an image is paid for.
 
         Raises:
@@ -50,9 +52,11 @@ class ImageFiles:
         if path is None:
             return
         try:
-            self._new_file(path, "")
+            await self._check_free(self._file(path, ""))
         except FileExistsError:
-            raise _exists(path) from None
+            raise UserError(f"{path} exists; choose a name that does not") from None
+        except OSError as error:
+            raise UserError(f"{path} cannot be written: {error.strerror or error}") from error
 
     async def read(self, path: str) -> ImageContent:
         """Return an image to start from.
@@ -78,6 +82,8 @@ class ImageFiles:
     async def write(self, content: bytes, mime_type: str, prompt: str, path: str | None) -> str:
         """Write an image into a new file, and return its path relative to the working directory.
 
+        A name that is taken meanwhile, or with the suffix of the image's type, gets a number: the image is paid for.
+
         Args:
             content: The image.
             mime_type: Its type, which decides the suffix.
@@ -88,19 +94,19 @@ class ImageFiles:
             UserError: It cannot be written.
         """
         suffix = _SUFFIXES[mime_type]
-        names = [path] if path is not None else _names(prompt)
-        for name in names:
+        first = path if path is not None else _name(prompt)
+        for name in _numbered(first):
             try:
-                file = self._new_file(name, suffix)
+                file = self._file(name, suffix)
+                await self._check_free(file)
                 await self._write_new(file, content)
             except FileExistsError:
-                if path is not None:
-                    raise _exists(path) from None
+                continue
             except OSError as error:
                 raise UserError(f"{name} cannot be written: {error.strerror or error}") from error
             else:
                 return file.relative_to(self._cwd).as_posix()
-        raise UserError(f"There are {_MOST_NAMES} images of this prompt in {_FOLDER}; give a path")
+        raise UserError(f"{first} exists, and with each number up to {_MOST_NAMES}; give another path")
 
     async def _write_new(self, file: Path, content: bytes) -> None:
         if self._operations is not None:
@@ -116,12 +122,11 @@ class ImageFiles:
 
         await asyncio.to_thread(write)
 
-    def _new_file(self, path: str, suffix: str) -> Path:
+    def _file(self, path: str, suffix: str) -> Path:
         """Return the absolute path of a file that may be written; its suffix becomes that of the image's type.
 
         Raises:
             UserError: It may not.
-            FileExistsError: It exists.
         """
         if "\0" in path or not path.strip():
             raise UserError(f"{path!r} is not the path of a file")
@@ -134,11 +139,25 @@ class ImageFiles:
             raise UserError(f"{path} is outside the working directory; images are written below it")
         if any(part.startswith(".") for part in file.relative_to(self._cwd).parts):
             raise UserError(f"{path} is in a hidden folder, or a hidden file; choose another one")
-        if self._operations is None:
-            self._check_parent(file)
-            if os.path.lexists(file):
-                raise FileExistsError
         return file
+
+    async def _check_free(self, file: Path) -> None:
+        """Check that a file can be made there.
+
+        Raises:
+            UserError: It would be outside the working directory.
+            FileExistsError: It exists.
+        """
+        if self._operations is not None:
+            exists = await self._operations.exists(os.fspath(file))
+        else:
+            exists = self._exists_here(file)
+        if exists:
+            raise FileExistsError
+
+    def _exists_here(self, file: Path) -> bool:
+        self._check_parent(file)
+        return os.path.lexists(file)
 
     def _check_parent(self, file: Path) -> None:
         """Check that no link on the way leads out of the working directory."""
@@ -147,10 +166,14 @@ class ImageFiles:
             raise UserError(f"{file} is outside the working directory, behind a link; choose another folder")
 
 
-def _exists(path: str) -> UserError:
-    return UserError(f"{path} exists; choose a name that does not")
-
-
-def _names(prompt: str) -> list[str]:
+def _name(prompt: str) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", prompt.lower())[:_LONGEST_NAME].strip("-") or "image"
-    return [f"{_FOLDER}/{words}{f'-{number}' if number > 1 else ''}" for number in range(1, _MOST_NAMES + 1)]
+    return f"{_FOLDER}/{words}"
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """Yield a name, and then the same with numbers from 2 on."""
+    yield name
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122 - keeps the rest of the path as it is written
+    for number in range(2, _MOST_NAMES + 1):
+        yield f"{stem}-{number}{suffix}"

@@ -60,7 +60,7 @@ async def _execute(
     _call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: ToolUpdate, ctx: ToolContext
 ) -> ToolResult:
     files = ImageFiles(ctx)
-    files.check(params.get("path"))
+    await files.check(params.get("path"))
     start = [await files.read(path) for path in params.get("images") or ()]
     model = ctx.settings.get_str(MODEL.name, "") or ""
     options = {name: params[name] for name in _OPTIONS if params.get(name)}
