@@ -40,6 +40,18 @@ async def test_the_report_has_versions_settings_and_errors_and_no_conversation(p
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+async def test_a_secret_that_the_cut_of_a_long_error_would_divide_is_not_written(pi_session, script, fake_ui):
+    pi_session.models.auth.add_secret("Zebra-Quagga-Okapi-Gnu", "test")
+    script.turn(error(f"{'x' * 490}Zebra-Quagga-Okapi-Gnu")).turn(error("half of \ud83d a pair"))
+    await pi_session.prompt("one")
+    await pi_session.prompt("two")
+    await pi_session.prompt("/bug")
+
+    written, _ = report(fake_ui)
+    assert "Zebra" not in written
+    assert r"half of \ud83d a pair" in written
+
+
 async def test_a_session_without_errors_asks_what_happened(pi_session, script, fake_ui):
     script.turn(text("Hello."))
     await pi_session.prompt("hi")

@@ -52,8 +52,9 @@ def _write(text: str, ctx: PiContext) -> Path:
     folder: Path = ctx.settings.agent_dir / "logs"
     path = folder / f"bug-{time.strftime('%Y%m%d-%H%M%S')}.md"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(ctx.secrets.clean(text))
+    cleaned = ctx.secrets.clean(text).encode("utf-8", "backslashreplace")  # an error may have half a surrogate pair
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(cleaned)
     return path
 
 
@@ -102,14 +103,15 @@ def _errors(ctx: PiContext) -> list[str]:
     for entry in ctx.session.branch():
         message = entry.message if isinstance(entry, MessageEntry) else None
         if isinstance(message, AssistantMessage) and message.error_message:
-            found.append(f"- {message.provider}/{message.model}: {_short(message.error_message)}")
+            found.append(f"- {message.provider}/{message.model}: {_short(message.error_message, ctx)}")
         elif isinstance(message, ToolResultMessage) and message.is_error:
             found.append(f"- the tool {message.tool_name} failed")
     return found[-_MOST_ERRORS:]
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.split())
+def _short(text: str, ctx: PiContext) -> str:
+    """Return a text in one line; secrets are replaced before the cut, because the rest of one is not recognized."""
+    line = " ".join(ctx.secrets.clean(text).split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
