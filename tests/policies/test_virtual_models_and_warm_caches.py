@@ -49,6 +49,10 @@ class Waits:
 
         return [wait]
 
+    @hookimpl
+    def before_provider_request(self, event):
+        return event.payload | {"max_tokens": 64}
+
 
 WAITS = Waits()
 

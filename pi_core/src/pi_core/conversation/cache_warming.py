@@ -27,7 +27,7 @@ from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from pi_core.conversation.runtime import Runtime
     from pi_core.conversation.side_requests import SideRequests
@@ -38,16 +38,22 @@ __all__ = ["CacheWarming", "Clock", "SentRequest"]
 
 _STEP = "CacheWarmer.plan_cache_warming"
 _BUDGETS = frozenset({"budget_tokens", "thinkingBudget"})
-_LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens"})
-"""Names that APIs give to the limit of an answer, wherever in a payload it is."""
+_LIMITS = {
+    "max_tokens": 1,
+    "max_completion_tokens": 1,
+    "max_output_tokens": 16,
+    "maxOutputTokens": 1,
+    "maxTokens": 1,
+}
+"""Names that APIs give to the limit of an answer, wherever in a payload it is, and the lowest that they accept."""
 
 
 class Clock:
     """The time and the timers of the event loop; tests pass another."""
 
     def now(self) -> float:
-        """Return seconds, from any beginning."""
-        return time.monotonic()
+        """Return seconds, which also pass while the computer sleeps: the provider's cache does not wait for it."""
+        return time.time()
 
     def call_later(self, seconds: float, function: Callable[[], object]) -> Callable[[], None]:
         """Call a function later; return a function that prevents it."""
@@ -193,6 +199,11 @@ class CacheWarming:
         sent, warmer = self._sent, self._warmer()
         if sent is None or warmer is None:
             return
+        if not _has_number(sent.payload, _LIMITS):
+            self._plan = CacheWarmingPlan(
+                warm=False, reason="its requests set no limit of the answer that could be lowered"
+            )
+            return
         plan = self._plan = self._ask(warmer, sent)
         if plan is None or plan.after_seconds is None:
             return
@@ -263,6 +274,9 @@ class CacheWarming:
         if warmer is None or not self._is_current(sent):
             self.forget()
             return
+        if self.clock.now() - sent.used_at >= sent.lifetime:  # the process or the computer was suspended
+            self._end("the time in the cache passed before the request could be sent again")
+            return
         plan = self._ask(warmer, sent)
         if plan is None:
             return
@@ -296,22 +310,29 @@ class CacheWarming:
         elif not answer.usage.cache_read:
             why = "the provider did not have the prompt in its cache any more"
         if why:
-            assert self._plan is not None  # noqa: S101 - it led to this request
-            self._plan, self._sent = evolve(self._plan, warm=False, reason=why), None
+            self._end(why)
             return
         sent.usage, sent.used_at = answer.usage, began_at
         sent.refreshes += 1
         self._arm()
 
+    def _end(self, why: str) -> None:
+        """Send nothing any more for the last request, and keep the reason for the user."""
+        assert self._plan is not None  # noqa: S101 - it set the timer
+        self._plan, self._sent = evolve(self._plan, warm=False, reason=why), None
+
 
 def one_token(payload: Any) -> Any:
-    """Return a payload whose answer has at most one token, and that is otherwise the same."""
+    """Return a payload whose answer has one token, or as few as the API accepts, and that is otherwise the same."""
     if not isinstance(payload, dict):
         return payload
-    return {key: 1 if key in _LIMITS and isinstance(value, int) else one_token(value) for key, value in payload.items()}
+    return {
+        key: _LIMITS[key] if key in _LIMITS and isinstance(value, int) else one_token(value)
+        for key, value in payload.items()
+    }
 
 
-def _has_number(payload: Any, names: frozenset[str]) -> bool:
+def _has_number(payload: Any, names: Collection[str]) -> bool:
     """Return whether an object, or one inside it, has a positive number under one of these names."""
     if not isinstance(payload, dict):
         return False

@@ -59,6 +59,14 @@ class Watches:
         self.usage = []
 
     @hookimpl
+    def before_provider_request(self, event):
+        return self.limits(event.payload)
+
+    def limits(self, payload):
+        """Add what the payloads of most APIs have."""
+        return payload | {"max_tokens": 64}
+
+    @hookimpl
     def model_usage(self, event):
         self.usage.append((event.purpose, event.plugin, event.usage.cache_read))
 
@@ -134,7 +142,7 @@ async def test_the_prompt_is_kept_in_the_cache_while_a_tool_runs(session, script
     first, *again = script.requests[:3]
     assert answer.text == "Done"
     assert [request.options.max_tokens for request in again] == [1, 1]
-    assert [request.payload for request in again] == [first.payload] * 2
+    assert [request.payload for request in again] == [first.payload | {"max_tokens": 1}] * 2
     assert [request.context.messages for request in again] == [first.context.messages] * 2
     assert [request.options.reasoning for request in again] == [first.options.reasoning] * 2
     assert clock.timers == []
@@ -272,6 +280,36 @@ async def test_a_refresh_of_a_prompt_that_was_dropped_is_the_last(session, scrip
     assert kept(session)[0].usage.cache_write == 100_000
 
 
+async def test_nothing_is_sent_when_the_lifetime_passed_while_the_computer_slept(session, script, clock):
+    async def during():
+        clock.time += LIFETIME
+        clock.timers.pop()[1]()
+        await asyncio.gather(*session.parts.warming.tasks)
+        during.state = session.cache_warming
+
+    WAITS.during = during
+    script.turn(tool_call("wait"), CACHED).turn(text("Done"), CACHED)
+    await session.prompt("go")
+
+    assert refreshes(script) == []
+    assert "the time in the cache passed" in str(during.state)
+
+
+async def test_a_request_whose_answer_cannot_be_limited_is_not_sent_again(session, script, clock, monkeypatch):
+    monkeypatch.setattr(WATCHES, "limits", lambda payload: payload)
+
+    async def during():
+        await clock.pass_(600, session)
+        during.state = session.cache_warming
+
+    WAITS.during = during
+    script.turn(tool_call("wait"), CACHED).turn(text("Done"), CACHED)
+    await session.prompt("go")
+
+    assert refreshes(script) == []
+    assert "set no limit" in str(during.state)
+
+
 async def test_a_failed_request_and_an_abort_end_it(session, script, clock):
     script.turn(error("400 no"))
     await session.prompt("hi")
@@ -382,4 +420,5 @@ async def test_the_output_limit_is_one_token_and_nothing_else_changes():
         "messages": [{"max_tokens": 3}],
         "generationConfig": {"maxOutputTokens": 1, "a": 1},
     }
+    assert one_token({"max_output_tokens": 8192}) == {"max_output_tokens": 16}  # OpenAI refuses fewer
     assert one_token("text") == "text"
