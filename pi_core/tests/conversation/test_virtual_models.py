@@ -12,7 +12,9 @@ from pi_core import SessionManager
 from pi_core.wire import to_wire
 from pi_hookspecs import (
     Context,
+    MessageBuilder,
     ModelCost,
+    PiError,
     ProviderInfo,
     RetryDecision,
     SideRequest,
@@ -408,3 +410,44 @@ async def test_the_cost_is_listed_by_the_model_that_answered(auto_session, acme,
     stats = session.get_session_stats()
     assert stats.cost_by_model == {"acme/large": pytest.approx(1.0), "acme/small": pytest.approx(0.5)}
     assert stats.cost == pytest.approx(1.5)
+
+
+async def test_an_answer_that_breaks_off_names_the_level_that_was_chosen(auto_session, acme):
+    async def breaks(model, context, options):
+        builder = MessageBuilder(model)
+        yield builder.start()
+        raise RuntimeError("the connection is gone")
+
+    session = auto_session(thinking_level="high")
+    session.models.register_api("scripted", breaks)
+    acme.route = lambda request, ctx: (acme.large, "low")
+    answer = await session.prompt("hi")
+
+    assert (answer.stop_reason, answer.model, answer.thinking_level) == ("error", "large", "low")
+
+
+async def test_a_session_that_is_opened_again_has_the_limits_of_its_own_last_answer(session_of, acme, script, tmp_path):
+    session = session_of(acme, model="router/auto", session_manager=SessionManager.create(tmp_path))
+    first = session.session_file
+    script.turn(text("Hello")).turn(text("Hello"))
+    await session.prompt("hi")
+    await session.new_session()
+    acme.route = lambda request, ctx: (acme.large, None)
+    await session.prompt("hi")
+    before = session.model.context_window
+    await session.switch_session(first)
+
+    assert (before, session.model.reference, session.model.context_window) == (9000, "router/auto", 1000)
+
+
+async def test_a_new_session_begins_although_the_virtual_model_is_gone(session_of, acme, script):
+    virtual = acme.register_models()[-1]
+    acme.gone = True
+    session = session_of(acme)
+    remove = session.models.register_provider("router", virtual)
+    await session.set_model(session.models.find("router/auto"))
+    remove()
+
+    assert await session.new_session()
+    with pytest.raises(PiError, match="router"):
+        await session.prompt("hi")

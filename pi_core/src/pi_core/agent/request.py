@@ -230,7 +230,7 @@ class _Request(ReprMixin):
     def partial(self) -> AssistantMessage:
         with suppress(Exception):  # an event of a provider's own class
             if isinstance(partial := self.latest.partial, AssistantMessage):
-                return partial
+                return partial if self.level is None else evolve(partial, thinking_level=self.level)
         model = self.config.model
         return AssistantMessage(
             api=model.api,

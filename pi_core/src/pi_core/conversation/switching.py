@@ -178,7 +178,8 @@ class SessionSwitcher:
         if reason == "new":
             state = runtime.agent.state
             if state.model is not None and state.model.is_virtual:  # no model has answered in this session
-                state.model = runtime.models.exact(state.model.provider, state.model.id)
+                declared = runtime.models.get_model(state.model.provider, state.model.id)
+                state.model = declared or state.model  # the next prompt reports a plugin that is gone
             return
         if reason == "resume" and restore_interrupted(runtime.manager):
             self._take_branch()
@@ -186,6 +187,8 @@ class SessionSwitcher:
         current = runtime.agent.state.model
         if model is not None and (current is None or model.reference != current.reference):
             await self._models.set_model(model, "restore", persist=False)
+        elif model is not None and model.is_virtual:  # the limits are those of the model that answered here last
+            runtime.agent.state.model = model
         level = restored_level(runtime.manager)
         if level is not None:
             await self._models.set_level(level, persist=False, note=False)
