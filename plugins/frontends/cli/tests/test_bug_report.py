@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import pi_cli
+import pi_redact
 from pi_testing import error, text, tool_call
 
 pytestmark = pytest.mark.pi(plugins={"cli": pi_cli}, settings={"theme": "dark", "acme": {"level": "dark"}})
@@ -50,6 +51,18 @@ async def test_a_secret_that_the_cut_of_a_long_error_would_divide_is_not_written
     written, _ = report(fake_ui)
     assert "Zebra" not in written
     assert r"half of \ud83d a pair" in written
+
+
+@pytest.mark.pi(plugins={"cli": pi_cli, "redact": pi_redact}, settings={"redact": {"enabled": False}})
+async def test_known_secrets_are_not_written_where_redaction_is_off(pi_session, script, fake_ui):
+    pi_session.models.auth.add_secret("Zebra-Quagga-Okapi-Gnu", "test")
+    script.turn(error("refused Zebra-Quagga-Okapi-Gnu"))
+    await pi_session.prompt("one")
+    await pi_session.prompt("/bug")
+
+    written, _ = report(fake_ui)
+    assert "scripted/model: refused" in written
+    assert "Zebra" not in written
 
 
 async def test_a_session_without_errors_asks_what_happened(pi_session, script, fake_ui):

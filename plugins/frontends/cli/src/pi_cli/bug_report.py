@@ -52,7 +52,7 @@ def _write(text: str, ctx: PiContext) -> Path:
     folder: Path = ctx.settings.agent_dir / "logs"
     path = folder / f"bug-{time.strftime('%Y%m%d-%H%M%S')}.md"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    cleaned = ctx.secrets.clean(text).encode("utf-8", "backslashreplace")  # an error may have half a surrogate pair
+    cleaned = _clean(text, ctx).encode("utf-8", "backslashreplace")  # an error may have half a surrogate pair
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(cleaned)
     return path
@@ -109,9 +109,14 @@ def _errors(ctx: PiContext) -> list[str]:
     return found[-_MOST_ERRORS:]
 
 
+def _clean(text: str, ctx: PiContext) -> str:
+    """Return a text without secrets; known ones are replaced even where ``redact.enabled`` is false."""
+    return ctx.secrets.redact(ctx.secrets.clean(text))
+
+
 def _short(text: str, ctx: PiContext) -> str:
     """Return a text in one line; secrets are replaced before the cut, because the rest of one is not recognized."""
-    line = " ".join(ctx.secrets.clean(text).split())
+    line = " ".join(_clean(text, ctx).split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
