@@ -31,6 +31,19 @@ class Web:
         return [fetch]
 
 
+class Draws:
+    """A plugin with a tool of the name ``generate_image``."""
+
+    @hookimpl
+    def register_tools(self):
+        @tool
+        async def generate_image(prompt: str, images: list[str]) -> str:
+            """Draw."""
+            return f"drawn from {images}"
+
+        return [generate_image]
+
+
 @pytest.fixture
 def run(pi_host):
     """``run("check")``: the exit code of ``pi sandbox check``."""
@@ -75,6 +88,19 @@ async def test_fetch_is_refused_without_a_network(pi_session, script):
     assert script.requests[1].tool_results[-1].text == (
         "Not allowed: the sandbox has no network (sandbox.network is 'off')."
     )
+
+
+@pytest.mark.skipif(not WORKING, reason="no engine works here")
+@pytest.mark.pi(settings={"sandbox": {"mode": "auto"}}, plugins={"sandbox": pi_sandbox, "draws": Draws()})
+async def test_no_hidden_image_is_sent_to_an_image_model(pi_session, script, pi_agent_dir):
+    hidden = str(pi_agent_dir / "sessions" / "screen.png")
+    script.turn(tool_call("generate_image", prompt="a boat", images=["sketch.png", hidden]))
+    script.turn(tool_call("generate_image", prompt="a boat", images=["sketch.png"])).turn(text("Done."))
+
+    await pi_session.prompt("draw it")
+
+    assert "Not allowed: the sandbox hides" in script.requests[1].tool_results[-1].text
+    assert script.requests[2].tool_results[-1].text == "drawn from ['sketch.png']"
 
 
 @pytest.mark.pi(settings={"sandbox": {"mode": "dokcer"}})

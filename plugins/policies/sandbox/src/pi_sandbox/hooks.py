@@ -36,6 +36,8 @@ _LOOKING = ("find", "grep", "ls", "read")
 """Tools that read or list in pi's own process, or start a program that does."""
 _FETCHING = "fetch"
 """The tool that reaches the network in pi's own process; it follows no redirect to another host."""
+_DRAWING = "generate_image"
+"""The tool that reads images in pi's own process, and sends them to a model."""
 _REFUSED = re.compile(
     r"Permission denied|Read-only file system|Operation not permitted|Network is unreachable|not resolve host"
     r"|Temporary failure in name resolution|Device or resource busy"
@@ -141,19 +143,20 @@ class Hooks:
         sandbox = _sandbox(ctx)
         if sandbox is None:
             return None
-        if event.tool_name == _FETCHING and (reason := sandbox.policy.refused_url(str(event.input.get("url")))):
-            return self._blocked(event, f"Not allowed: {reason}.")
+        name, policy, reason = event.tool_name, sandbox.policy, None
         path = event.input.get("path", ".")
-        if not isinstance(path, str):
-            return None
-        real, policy = _real(path, ctx), sandbox.policy
-        if event.tool_name in ("write", "edit"):
-            reason = policy.refused_write(real)
-            if reason is not None and not await _granted(real, sandbox, ctx):
-                return self._blocked(event, f"Not allowed: {reason}.")
-        elif event.tool_name in _LOOKING and (reason := policy.refused_read(real)) is not None:
-            return self._blocked(event, f"Not allowed: {reason}.")
-        return None
+        if name == _FETCHING:
+            reason = policy.refused_url(str(event.input.get("url")))
+        elif name == _DRAWING:
+            refusals = (policy.refused_read(_real(each, ctx)) for each in _texts(event.input.get("images")))
+            reason = next((each for each in refusals if each is not None), None)
+        elif isinstance(path, str) and name in ("write", "edit"):
+            reason = policy.refused_write(real := _real(path, ctx))
+            if reason is not None and await _granted(real, sandbox, ctx):
+                return None
+        elif isinstance(path, str) and name in _LOOKING:
+            reason = policy.refused_read(_real(path, ctx))
+        return None if reason is None else self._blocked(event, f"Not allowed: {reason}.")
 
     def _blocked(self, event: ToolCallEvent, reason: str) -> ToolCallResult:
         from pi_hookspecs import ToolCallResult
@@ -207,6 +210,10 @@ def _sandbox(ctx: PiContext) -> Sandbox | None:
 
 def _real(path: str, ctx: PiContext) -> str:
     return os.path.realpath(os.path.join(ctx.cwd, os.path.expanduser(path.removeprefix("@"))))
+
+
+def _texts(given: object) -> list[str]:
+    return [each for each in given if isinstance(each, str)] if isinstance(given, list | tuple) else []
 
 
 def _text(event: ToolResultEvent) -> str:
