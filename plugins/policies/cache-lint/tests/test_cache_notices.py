@@ -38,7 +38,7 @@ async def test_a_miss_that_pi_did_not_cause_is_a_notice(pi_session, script, fake
     await pi_session.prompt("second")
 
     (message,) = messages(fake_ui)
-    assert message.startswith("Cache miss (by the provider, provider): 60,")
+    assert message.startswith("Cache miss (the provider dropped the prompt): 60,")
     assert message.endswith(" tokens were read again (~$0.16)")
 
 

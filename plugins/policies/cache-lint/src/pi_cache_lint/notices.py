@@ -15,7 +15,9 @@ __all__ = ["SETTING", "RequestNotices", "notify_miss"]
 SETTING = "showCacheMissNotices"
 
 _PURPOSES = {"compaction": "Compaction", "branch_summary": "Branch summary", "cache_warming": "Keeping the cache warm"}
-_KINDS = {"avoidable": "changed", "expected": "expected", "evicted": "by the provider"}
+_KINDS = {"avoidable": "changed", "expected": "expected"}
+_UNCHANGED = {"provider": "the provider dropped the prompt", "lifetime": "its lifetime passed"}
+"""What a miss without a change is due to, by the link of its culprit."""
 _LONGEST = 120
 """Characters of an error that is quoted."""
 
@@ -45,8 +47,9 @@ def notify_miss(culprit: Culprit, kind: str, missed: int, event: ModelUsageEvent
     if missed <= NOTABLE_TOKENS:
         return
     link = f"{culprit.link}: {culprit.reason}" if culprit.reason else culprit.link
+    why = _UNCHANGED.get(culprit.link) or f"{_KINDS.get(kind, kind)}, {link}"
     cost = _price(dollars_of(missed, event.model))
-    ctx.ui.notify(f"Cache miss ({_KINDS.get(kind, kind)}, {link}): {missed:,} tokens were read again{cost}")
+    ctx.ui.notify(f"Cache miss ({why}): {missed:,} tokens were read again{cost}")
 
 
 def _price(dollars: float) -> str:
