@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_hookspecs import Tool, ToolInfo
 
-__all__ = ["READ_ONLY_TOOLS", "ToolSelection", "Toolbox", "with_servers"]
+__all__ = ["CODING_TOOLS", "READ_ONLY_TOOLS", "ToolSelection", "Toolbox", "with_servers"]
 
 _NEVER_OFFERED = ("hidden", "code")
 """Exposures of tools that only other tools call."""
@@ -88,7 +88,7 @@ def _is_pattern(item: str) -> bool:
 READ_ONLY_TOOLS = ("read", "grep", "find", "ls")
 """The tools that ``read_only_tools=True`` selects."""
 
-_CODING_TOOLS = (*READ_ONLY_TOOLS, "bash", "powershell", "edit", "write", "process")
+CODING_TOOLS = (*READ_ONLY_TOOLS, "bash", "powershell", "edit", "write", "process")
 """The tools among which the setting ``defaultTools`` selects."""
 
 
@@ -299,7 +299,7 @@ class Toolbox:
         names = list(dict.fromkeys([each["name"] for each in described] + loaded + added))
         if self._default is None:
             return names
-        others = [name for name in names if name not in _CODING_TOOLS]
+        others = [name for name in names if name not in CODING_TOOLS]
         return list(dict.fromkeys([name for each in self._default for name in _meant(each, self._known())] + others))
 
     def _is_deferred(self, name: str) -> bool:

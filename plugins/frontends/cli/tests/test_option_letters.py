@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pi_cli.arguments import parse, peek
 from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.option_table import own_options
+from pi_core.conversation.toolbox import CODING_TOOLS
 
 LETTERS = {
     option.names[0]: option.names[-1]
@@ -51,3 +52,9 @@ def test_a_subcommand_takes_the_words_behind_two_dashes_as_they_are():
     params = parse_strictly(click.Command("pi", params=[*common_options(), words]), ["-a", "--", "-a", "--", "-h"])
 
     assert (params["approve"], params["words"]) == (True, ("-a", "--", "-h"))
+
+
+def test_pis_own_tools_that_an_option_leaves_out_are_all_among_those_of_the_setting():
+    left_out = parse(["--no-builtin-tools"]).exclude_tools
+
+    assert set(left_out) == set(CODING_TOOLS)

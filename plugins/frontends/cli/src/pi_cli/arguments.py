@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FirstWord", "first_word", "parse", "peek"]
 
-_BUILTIN_TOOLS = ("read", "bash", "edit", "write", "grep", "find", "ls", "process")
+_BUILTIN_TOOLS = ("read", "bash", "powershell", "edit", "write", "grep", "find", "ls", "process")
 
 
 def peek(arguments: Sequence[str]) -> Options:
