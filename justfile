@@ -29,7 +29,7 @@ test member="" *arguments:
 # Every command, list and key of what users install, in sessions of every kind; takes minutes. Two for each processor,
 # because half of their time is waiting for a program to be quiet.
 journeys *arguments:
-    {{ run }} pytest tests/journeys -q -m journeys -n $((2 * {{ num_cpus() }})) --maxprocesses 8 --dist=worksteal \
+    {{ run }} pytest tests/journeys -q -m journeys -n $((3 * {{ num_cpus() }})) --maxprocesses 8 --dist=worksteal \
         -o faulthandler_timeout=0 {{ arguments }}
 
 # One measurement of `bench/` (`just bench dispatch`).
