@@ -10,7 +10,6 @@ import hmac
 import os
 import secrets
 from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -66,7 +65,8 @@ class LocalGate:
             given: The token in its URL; empty if there is none.
         """
         tokens = [given or _bearer(headers)] if given or _bearer(headers) else _cookies(headers)
-        return any(hmac.compare_digest(found.encode(), self._token.encode()) for found in tokens)
+        known = self._token.encode()
+        return any(hmac.compare_digest(found.encode(errors="surrogateescape"), known) for found in tokens)
 
     def is_public(self, headers: Mapping[str, str]) -> bool:
         """Return whether a request came through the proxy or tunnel of the user."""
@@ -117,11 +117,12 @@ def _bearer(headers: Mapping[str, str]) -> str:
 
 
 def _cookies(headers: Mapping[str, str]) -> list[str]:
-    """Return the tokens in cookies, those of servers on other ports included: a user's servers may have one token."""
-    with suppress(CookieError):
-        cookies = SimpleCookie(headers.get("Cookie", ""))
-        return [cookie.value for name, cookie in cookies.items() if name.startswith(_COOKIE)]
-    return []
+    """Return the tokens in cookies, those of servers on other ports included: a user's servers may have one token.
+
+    The cookies of other programs on this computer come with them, in any form, also one that ``SimpleCookie`` refuses.
+    """
+    pairs = (each.strip().partition("=") for each in headers.get("Cookie", "").split(";"))
+    return [value for name, _, value in pairs if name.startswith(_COOKIE)]
 
 
 def _cookie_name(headers: Mapping[str, str], path: str) -> str:

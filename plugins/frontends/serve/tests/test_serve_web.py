@@ -13,7 +13,7 @@ import pytest_asyncio
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from pi_core.plugin_api.local_web import read_token
+from pi_core.plugin_api.local_web import LocalGate, read_token
 from pi_hookspecs import UserError
 from pi_serve import web
 from pi_serve.web import web_server
@@ -71,6 +71,19 @@ async def test_the_cookie_of_another_port_is_not_replaced_and_opens_the_page_if_
     assert (await get(url, Cookie=cookie, **there)).status_code == 200
     assert (await get(url, Cookie=f"pi_token_99=another-token; {cookie}")).status_code == 200
     assert (await get(url, Cookie="pi_token_99=another-token")).status_code == 401
+
+
+async def test_cookies_of_other_programs_on_this_computer_do_not_hide_the_token(url) -> None:
+    cookie = f"pi_token_{httpx.URL(url).port}={TOKEN}"
+
+    for other in ('layout={"left": 1}', "user[name]=ann", "path=/", "seen", "words=a b", 'broken="'):
+        for cookies in (f"{other}; {cookie}", f"{cookie}; {other}"):
+            assert (await get(url, Cookie=cookies)).status_code == 200, cookies
+
+
+def test_a_token_that_is_not_text_is_a_wrong_one() -> None:
+    for headers in ({"Authorization": "Bearer \udcff"}, {"Cookie": "pi_token_80=\udcff"}):
+        assert not LocalGate(TOKEN).knows(headers, "")
 
 
 @pytest.mark.parametrize("path", ["", "page.js", "socket", "sessions", "?token=wrong", "../token", "nothing"])
