@@ -197,3 +197,14 @@ async def test_a_prompt_of_the_command_line_and_a_conversation_go_to_another_com
 def test_what_cannot_be_reached_is_refused_with_the_reason(ssh, host, name, problem, why) -> None:
     with pytest.raises(problem, match=why), served_over_ssh(host, name):
         pass
+
+
+@pytest.mark.parametrize("ssh", ["a program"], indirect=True)
+async def test_a_computer_that_cannot_be_reached_is_tried_once(ssh, tmp_path) -> None:
+    command = ("-p", "--attach", "--ssh", "nowhere.invalid", "Which of these?")
+
+    done = await pi(*command, cwd=tmp_path, stdin="high, low")
+
+    assert done.returncode == 1
+    assert done.stderr.count("Could not resolve hostname") == 1
+    assert done.stderr.endswith("Error: ssh to 'nowhere.invalid' failed with code 1\n")

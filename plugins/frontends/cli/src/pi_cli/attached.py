@@ -52,9 +52,22 @@ class Servers:
 
     @cached_property
     def _there(self) -> list[ServedSession]:
+        from pi_client import PiClientError
         from pi_client.ssh import served_on
 
-        return served_on(str(self._ssh))
+        try:
+            return served_on(str(self._ssh))
+        except PiClientError as error:
+            raise UserError(str(error)) from error
+
+    def reach(self) -> None:
+        """Log in to the other computer, where one is meant; ``find`` then asks it nothing more.
+
+        Raises:
+            UserError: It cannot be reached.
+        """
+        if self._ssh is not None:
+            _ = self._there
 
     def find(self, name: str | None) -> ServedSession:
         """Return the served session of a name; without one, that of the folder, or the only one of the other computer.
@@ -119,10 +132,11 @@ def _names_session(messages: Sequence[str], servers: Servers) -> bool:
     """Whether the first of several messages, or the only one besides a prompt from stdin, names a session.
 
     Raises:
-        UserError: It looks like an id, and no session of that id is served.
+        UserError: It looks like an id, and no session of that id is served; or the other computer cannot be reached.
     """
     if not messages or (len(messages) == 1 and (sys.stdin is None or sys.stdin.isatty())):
         return False
+    servers.reach()  # a failed login does not mean that the message is no name
     try:
         servers.find(messages[0])
     except UserError:
