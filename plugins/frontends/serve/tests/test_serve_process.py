@@ -266,6 +266,7 @@ async def test_an_editor_talks_to_a_served_session_through_an_adapter_by_others(
         (["--socket", "/dev/null"], "exists and is not a socket"),
         (["--socket", "/nowhere/s"], "cannot be made: No such file or directory"),
         (["--port", "0", "--url", "box"], "--url takes an address such as https://"),
+        (["--port", "0", "--url", "https://[::1"], "--url takes an address such as https://"),
         (["--idle", "soon"], "--idle takes a number of minutes"),
         (["one", "two"], "takes one session, and 'two' is a second one"),
         ([SESSION], "019aae4e"),

@@ -109,9 +109,14 @@ def _public_url(text: object) -> str | None:
     """Return the address of a proxy or tunnel, with a slash at its end; it may be below a path."""
     if text is None:
         return None
-    url = urlsplit(str(text))
+    wrong = f"--url takes an address such as https://box.example.net, not {text!r}"
+    try:
+        url = urlsplit(str(text))
+        _ = url.port
+    except ValueError as error:  # brackets without an address in them, or no number after the colon
+        raise UserError(wrong) from error
     if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
-        raise UserError(f"--url takes an address such as https://box.example.net, not {text!r}")
+        raise UserError(wrong)
     path = url.path.strip("/")
     return f"{url.scheme}://{url.netloc}/{path}/" if path else f"{url.scheme}://{url.netloc}/"
 
