@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pi_hookspecs import UserError
+from pi_hookspecs import Command, UserError, hookimpl
 from pi_serve.web import web_server
 from pi_testing import text, thinking, tool_call
 
@@ -270,6 +270,59 @@ async def test_commands_of_the_page_and_of_plugins_are_carried_out_and_others_no
     assert (named, kept) == ("tides", "/tidings")
     assert len(script.requests) == 1
     assert page.console == []
+
+
+class Tides:
+    """A plugin with a command."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.is_asked = asyncio.Event()
+
+    @hookimpl
+    def register_commands(self):
+        async def note(args, ctx):
+            self.asked.append(args)
+            self.is_asked.set()
+
+        return [Command(name="tides", handler=note)]
+
+
+TIDES = Tides()
+
+
+@pytest.mark.pi(plugins={"tides": TIDES})
+async def test_a_command_of_a_plugin_is_sent_once_and_keeps_what_is_typed_meanwhile(page, served) -> None:
+    left = await page.run("""(() => {
+      const text = document.getElementById("text"), form = document.getElementById("prompt");
+      text.value = "/tides of May";
+      form.requestSubmit();
+      form.requestSubmit();
+      const left = text.value;
+      text.value = "And the moon";
+      return left;
+    })()""")
+    await asyncio.wait_for(TIDES.is_asked.wait(), 60)
+    await page.until("document.getElementById('state').textContent === 'ready'")
+    typed = await page.run("document.getElementById('text').value")
+    await page.run("document.getElementById('text').value = ''")
+    await page.keys("/help", "Enter")  # answered after what was sent before
+    await page.until("document.getElementById('transcript').innerText.includes('/tides')")
+
+    assert TIDES.asked == ["of May"]
+    assert (left, typed) == ("", "And the moon")
+    assert page.console == []
+
+
+async def test_a_text_of_brackets_or_spaces_does_not_freeze_the_page(page, served, script) -> None:
+    script.turn(text("[" * 300_000 + " [the table](https://example.org/tides)")).turn(text(" " * 300_000 + "High."))
+
+    for prompt, words in (("When?", "the table"), ("And now?", "High.")):
+        await page.keys(prompt, "Enter")
+        await page.until(f"document.getElementById('transcript').textContent.includes({words!r})")
+        await page.until("document.getElementById('state').textContent === 'ready'")
+
+    assert await page.run("document.querySelector('.answer a').textContent") == "the table"
 
 
 @pytest.mark.pi(entry_points=["tools", "session-jsonl"])

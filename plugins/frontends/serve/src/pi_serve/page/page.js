@@ -102,7 +102,7 @@ function picture(block) {
 
 function appendText(box, text) { // code between fences is shown as such
   text.split(/^```.*$/m).forEach((part, number) => {
-    const words = part.replace(/^\n+|\s+$/g, "");
+    const words = part.replace(/^\n+/, "").trimEnd();
     if (words) box.append(...(number % 2 ? [make("pre", "", words)] : blocks(words)));
   });
 }
@@ -127,7 +127,7 @@ function inline(made, text) { // `code`, **strong** and [links](https://...) are
 }
 
 function links(text) {
-  return text.split(/(\[[^\]\n]+\]\(https?:\/\/[^\s()]+\))/).map((part, number) => {
+  return text.split(/(\[[^[\]\n]+\]\(https?:\/\/[^\s()]+\))/).map((part, number) => { // no [ in the words: a row of them would take hours
     if (number % 2 === 0) return part;
     const [, words, address] = /^\[(.+)\]\((.+)\)$/.exec(part), link = make("a", "", words);
     Object.assign(link, { href: address, rel: "noreferrer", target: "_blank" });
@@ -388,7 +388,7 @@ function sendPrompt(message, sent) {
   });
   if (!isSent) return;
   unanswered = message;
-  write("");
+  if (text.value === message) write(""); // a command of a plugin is sent later, below what is typed meanwhile
   $("state").textContent = "sending";
 }
 
@@ -426,10 +426,15 @@ function carryOut(message, name, words) {
     COMMANDS[name](words.trim());
     return;
   }
-  ask("get_commands", {}, result(({ commands }) => {
-    if (commands.some((each) => each.name === name)) sendPrompt(message, [...images]);
-    else note(`There is no command /${name} here; /help lists them. A space before it sends it as text.`, true);
-  }));
+  const sent = [...images];
+  const isAsked = ask("get_commands", {}, ({ success, data, error }) => {
+    if (success && data.commands.some((each) => each.name === name)) { sendPrompt(message, sent); return; }
+    note(success ? `There is no command /${name} here; /help lists them. A space before it sends it as text.` : error, true);
+    takeBack();
+  });
+  if (!isAsked) return;
+  unanswered = message;
+  write("");
 }
 
 // Images and queued messages, above the prompt
