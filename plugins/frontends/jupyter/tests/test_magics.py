@@ -6,13 +6,14 @@ import ast
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import pi
 import pytest
 
 from pi_core import SessionManager
 from pi_hookspecs import AssistantMessage, TextContent, UserMessage
-from pi_jupyter.widgets import with_await
+from pi_jupyter.widgets import can_answer, with_await
 from pi_testing import text, thinking, tool_call
 
 pytestmark = pytest.mark.pi(entry_points=["tools", "session-jsonl"])
@@ -170,6 +171,26 @@ def test_without_autoawait_a_prompt_is_not_awaited(shell) -> None:
 
     assert cells == [True, False]
     assert "await " not in shell.shell.transform_cell("%%pi\nWhat is here?")
+
+
+@pytest.mark.parametrize("magic", ["%time ", "%%time\n"])
+def test_a_prompt_that_another_magic_executes_is_not_awaited(shell, script, magic) -> None:
+    script.turn(text("High at six.")).turn(text("Low at noon."))
+    shell.magics._use_widgets(use=True)
+    try:
+        shell.run(f"{magic}%pi Say when")
+        alone = shell.shell.transform_cell("%pi Say more")
+    finally:
+        shell.magics._use_widgets(use=False)
+
+    assert len(script.requests) == 1
+    assert "await " in alone
+
+
+def test_a_kernel_of_another_kind_asks_with_input(monkeypatch) -> None:
+    monkeypatch.setattr("pi_jupyter.widgets.find_spec", lambda name: name)
+
+    assert not can_answer(SimpleNamespace(kernel=object()))
 
 
 def test_widgets_are_refused_where_they_cannot_be_used(shell) -> None:

@@ -49,6 +49,9 @@ class PiMagics(Magics):
         self.notebook = Notebook(shell, **options)
         self._shell = shell
         self._is_awaited = False
+        self._running = 0  # cells; one within another is of a magic, such as %%time
+        shell.events.register("pre_execute", self._begin_cell)
+        shell.events.register("post_execute", self._end_cell)
         if can_answer(shell):
             self._use_widgets(use=True)
         atexit.register(self.notebook.close)
@@ -56,6 +59,8 @@ class PiMagics(Magics):
     def close(self) -> None:
         """End the conversation."""
         self._use_widgets(use=False)
+        self._shell.events.unregister("pre_execute", self._begin_cell)
+        self._shell.events.unregister("post_execute", self._end_cell)
         atexit.unregister(self.notebook.close)
         self.notebook.close()
 
@@ -66,9 +71,21 @@ class PiMagics(Magics):
         if use:
             transformers.append(self._transform)
 
+    def _begin_cell(self) -> None:
+        self._running += 1
+
+    def _end_cell(self) -> None:
+        self._running = max(0, self._running - 1)  # the cell that loaded the extension, and empty ones, only end
+
     def _transform(self, lines: list[str]) -> list[str]:
-        """Return the lines of a cell as it is executed: ``%autoawait`` may be off, or use another event loop."""
-        return with_await(lines) if self._shell.autoawait and str(self._shell.loop_runner) == "asyncio" else lines
+        """Return the lines of a cell as it is executed.
+
+        ``%autoawait`` may be off, or use another event loop; and what ``%%time`` or ``%%capture`` executes within a
+        cell cannot be awaited.
+        """
+        if self._running or not self._shell.autoawait or str(self._shell.loop_runner) != "asyncio":
+            return lines
+        return with_await(lines)
 
     def awaited(self, call: Callable[[], Awaitable[Reply]]) -> Awaitable[Reply]:
         """Return what the cell awaits; ``call`` calls the magic ``pi``."""

@@ -2,7 +2,7 @@
 
 A widget answers only while the kernel handles its messages, which a kernel does during a cell that is awaited, and not
 during one that blocks. So where widgets can be used, ``%%pi`` and ``%pi`` are turned into an ``await`` before the cell
-is compiled. Calls inside functions and loops stay as they are, and ask with ``input``.
+is compiled. Calls inside functions, loops and magics such as ``%%time`` stay as they are, and ask with ``input``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def can_answer(shell: InteractiveShell) -> bool:
     kernel = getattr(shell, "kernel", None)
     if kernel is None or find_spec("ipywidgets") is None:
         return False
-    return "concurrent" in inspect.signature(kernel.dispatch_shell).parameters
+    dispatch = getattr(kernel, "dispatch_shell", None)  # kernels other than ipykernel have none
+    return dispatch is not None and "concurrent" in inspect.signature(dispatch).parameters
 
 
 def has_user(shell: InteractiveShell) -> bool:
