@@ -109,6 +109,8 @@ async def test_a_name_that_leads_here_is_refused(url, host) -> None:
     answer = await get(url, Host=host, Authorization=f"Bearer {TOKEN}")
 
     assert answer.status_code == 403
+    assert answer.text.startswith(f"pi is served as 127.0.0.1 and localhost, not as {host!r}")
+    assert "pi serve needs its address with --url" in answer.text
 
 
 async def test_the_name_of_the_users_own_proxy_is_allowed_and_its_cookie_stays_encrypted(served, tmp_path) -> None:

@@ -40,6 +40,10 @@ _MAX_CONNECTIONS = 200
 _PING_SECONDS = 20.0
 """Seconds between pings, and the timeout of a ping: a client whose computer is unreachable is dropped."""
 
+_BEHIND_A_PROXY = (
+    "Behind a proxy of your own, pi serve needs its address with --url, and it has to pass on the header Host\n"
+)
+
 _PAGE = {
     "/": ("index.html", "text/html"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
@@ -98,7 +102,7 @@ class _Gate:
         headers = request.headers
         foreign = self._gate.foreign(headers)
         if foreign is not None:
-            return _text(connection, HTTPStatus.FORBIDDEN, foreign)
+            return _text(connection, HTTPStatus.FORBIDDEN, f"{foreign}{_BEHIND_A_PROXY}")
         url = urlsplit(request.path)
         path = self._path(url.path)
         given = parse_qs(url.query).get("token", [""])[0]
