@@ -180,6 +180,27 @@ async def test_a_prompt_is_sent_once_and_comes_back_if_it_is_refused(page, serve
     assert await page.run("document.getElementById('text').value") == "And now?"
 
 
+async def test_of_two_prompts_only_the_refused_one_comes_back(page, served, script, monkeypatch) -> None:
+    both, prompt = asyncio.Event(), served.session.prompt
+
+    async def slow(words, **options):
+        await both.wait()
+        if words == "When?":
+            raise UserError("The harbour is closed.")
+        return await prompt(words, **options)
+
+    monkeypatch.setattr(type(served.session), "prompt", lambda _, words, **options: slow(words, **options))
+    script.turn(text("Full."))
+    await page.keys("When?", "Enter", "And the moon?", "Enter", "Or")
+    both.set()
+    await page.until("document.querySelectorAll('.answer').length === 1")
+    await page.until("document.getElementById('state').textContent === 'ready'")
+
+    assert await page.run("[...document.querySelectorAll('.user')].map((each) => each.innerText)") == ["And the moon?"]
+    assert await page.run("document.getElementById('text').value") == "When?\n\nOr"
+    assert page.console == []
+
+
 async def test_an_image_is_attached_and_sent_with_the_prompt(page, served, script) -> None:
     script.turn(text("A dot."))
     await page.run(f"""(() => {{

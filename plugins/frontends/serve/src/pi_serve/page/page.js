@@ -373,28 +373,32 @@ function write(words) {
   fit();
 }
 
-let unanswered = null; // the prompt that the server has not accepted yet
+let unanswered = []; // the prompts that the server has not accepted yet
 
 function sendPrompt(message, sent) {
   const request = { message, ...(sent.length ? { images: sent } : {}), ...(isWorking ? { streamingBehavior: "steer" } : {}) };
   const isSent = ask("prompt", request, (answer) => {
-    if (answer.success) {
-      unanswered = null;
-      images = images.filter((each) => !sent.includes(each));
-    } else note(answer.error, true);
-    takeBack();
+    if (answer.success) images = images.filter((each) => !sent.includes(each));
+    else note(answer.error, true);
+    settle(message, answer.success);
     working(isWorking);
     drawTray();
   });
-  if (!isSent) return;
-  unanswered = message;
+  if (!isSent) return false;
+  unanswered.push(message);
   if (text.value === message) write(""); // a command of a plugin is sent later, below what is typed meanwhile
   $("state").textContent = "sending";
+  return true;
 }
 
-function takeBack() { // what was not accepted
-  if (unanswered !== null && !text.value) write(unanswered);
-  unanswered = null;
+function settle(message, isAccepted) { // else it comes back
+  unanswered.splice(unanswered.indexOf(message), 1);
+  if (!isAccepted) write([message, text.value].filter(Boolean).join("\n\n"));
+}
+
+function takeBack() { // without an answer, they may have been accepted
+  if (unanswered.length && !text.value) write(unanswered.join("\n\n"));
+  unanswered = [];
 }
 
 // Commands: those of the page, and those of plugins, which the server carries out
@@ -428,12 +432,12 @@ function carryOut(message, name, words) {
   }
   const sent = [...images];
   const isAsked = ask("get_commands", {}, ({ success, data, error }) => {
-    if (success && data.commands.some((each) => each.name === name)) { sendPrompt(message, sent); return; }
-    note(success ? `There is no command /${name} here; /help lists them. A space before it sends it as text.` : error, true);
-    takeBack();
+    const isKnown = success && data.commands.some((each) => each.name === name);
+    if (!isKnown) note(success ? `There is no command /${name} here; /help lists them. A space before it sends it as text.` : error, true);
+    settle(message, isKnown && sendPrompt(message, sent));
   });
   if (!isAsked) return;
-  unanswered = message;
+  unanswered.push(message);
   write("");
 }
 
