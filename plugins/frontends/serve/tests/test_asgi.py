@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from pi_core import SessionManager, create_agent_session
+from pi_core.session.lookup import find_session
 from pi_hookspecs import UserError
 from pi_serve import asgi
 from pi_serve.asgi import SessionsApp
@@ -377,3 +378,45 @@ async def test_fifty_sessions_answer_at_once(app, script) -> None:
         return last.json()["data"]["text"]
 
     assert await asyncio.gather(*map(ask, users)) == ["Here."] * 50
+
+
+@pytest.mark.pi(entry_points=["tools", "session-jsonl"])
+async def test_a_session_that_took_the_place_of_another_is_not_opened_a_second_time(tmp_path, script, pi_host) -> None:
+    cwd, folder = tmp_path / "work", tmp_path / "sessions"
+    cwd.mkdir()
+    pi_host.add(script, "script")
+    script.turn(text("High.")).turn(text("Low."))
+
+    def create(user, stored):
+        if stored is None:
+            manager = SessionManager.create(cwd, folder, host=pi_host)
+        else:
+            manager = SessionManager.open(find_session(stored, cwd, folder, host=pi_host).path, host=pi_host)
+        options = {"settings": pi_host.settings, "model": script.model, "mode": "serve"}
+        return create_agent_session(cwd=cwd, host=pi_host, session_manager=manager, **options)
+
+    app = SessionsApp(user_of, create)
+    async with client(app, "ann") as ann:
+        first = await opened(ann)
+
+        async def command(**fields):
+            return (await ann.post(f"/sessions/{first}/commands", json=fields)).json()["data"]
+
+        async def ask(message):
+            await command(type="prompt", message=message)
+            while (state := await command(type="get_state"))["isStreaming"]:  # noqa: ASYNC110 - as a client does
+                await asyncio.sleep(0.01)
+            return state["sessionId"]
+
+        await ask("When is high tide?")
+        await command(type="new_session")
+        second = await ask("When is low tide?")
+        again, former = [await ann.post("/sessions", json={"session": each}) for each in (second, first)]
+        listed = (await ann.get("/sessions")).json()
+    await app.close()
+
+    assert second != first
+    assert again.json() == {"session": first}
+    assert former.status_code == 400
+    assert f"{second!r} has replaced it" in former.json()["error"]
+    assert listed == {"sessions": [first]}

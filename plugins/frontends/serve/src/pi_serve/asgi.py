@@ -201,10 +201,14 @@ class SessionsApp:
         found = self._create(user, stored)
         session = await found if inspect.isawaitable(found) else found
         name = session.session_id
-        if name in self._sessions or name in self._starting:
+        is_open_as = next((key for key, each in self._sessions.items() if each.server.session_id == name), None)
+        if is_open_as or name in self._sessions or name in self._starting:
             await session.dispose()
-            self._served(user, name)
-            return name
+            served = self._served(user, is_open_as or name)
+            if served.server.session_id != name:
+                why = f"{served.server.session_id!r} has replaced it and is open under its name. Close that one first"
+                raise _Problem(_BAD_REQUEST, f"Session {name!r} cannot be opened: {why}")
+            return is_open_as or name
         self._starting.add(name)
         try:
             await self._start(user, session)

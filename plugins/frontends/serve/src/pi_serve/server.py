@@ -63,6 +63,11 @@ class SessionServer:
         self._events = 0
         self.ui = FanOutUI(lambda problem: session.report_plugin_error("(client)", "dialog", problem))
 
+    @property
+    def session_id(self) -> str:
+        """The id of the session that is served now; a command can replace the one that was served first."""
+        return self._session.session_id
+
     def end(self, exit_code: int) -> None:
         """Ask the server to end."""
         if not self._ended.done():
