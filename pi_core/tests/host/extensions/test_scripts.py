@@ -52,6 +52,12 @@ def test_files_folders_and_packages_are_found_by_the_rules_of_the_original(place
         tides__src__flood_dot_ts="",
         moon__package_dot_json=one,
         moon__main_dot_js="",
+        renamed__package_dot_json=json.dumps({"pi": {"extensions": ["gone.ts"]}}),
+        renamed__index_dot_ts="",
+        text__package_dot_json=json.dumps({"pi": {"extensions": "index.ts"}}),
+        text__index_dot_ts="",
+        list__package_dot_json="[]",
+        list__index_dot_js="",
         empty__readme_dot_md="",
     )
     write(place / "agent", out_dot_ts="")
@@ -62,6 +68,7 @@ def test_files_folders_and_packages_are_found_by_the_rules_of_the_original(place
 
     assert {each.name for each in found} == {
         "guard", "plain", "module", "todo", "folder", "tides-ebb", "tides-flood", "moon", "python",
+        "renamed", "text", "list",
     }  # fmt: skip
     assert {each.name for each in found if each.script is None} == {"todo", "python"}
     assert problems == []

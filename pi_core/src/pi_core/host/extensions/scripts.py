@@ -27,11 +27,13 @@ _INDEXES = ("index.ts", "index.js")
 
 
 def scripts_of_folder(folder: Path) -> list[Path]:
-    """Return the files that a folder declares as extensions: ``pi.extensions`` in package.json, else its index file."""
-    declared = _declared(folder / "package.json")
-    if declared:
-        return [file for each in declared if (file := folder / each).is_file() and _is_below(file, folder)]
-    return [file for each in _INDEXES if (file := folder / each).is_file()][:1]
+    """Return the files that a folder declares as extensions: ``pi.extensions`` in package.json, else its index file.
+
+    Paths of a declaration that are not there do not count.
+    """
+    declared = [folder / each for each in _declared(folder / "package.json")]
+    found = [file for file in declared if file.is_file() and _is_below(file, folder)]
+    return found or [file for each in _INDEXES if (file := folder / each).is_file()][:1]
 
 
 def name_of_script(file: Path) -> str:
