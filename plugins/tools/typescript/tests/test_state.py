@@ -246,3 +246,53 @@ async def test_models_channels_and_completions_are_reached(pi_session, fake_ui, 
 
     (offer,) = await pi_session.completions.arguments("ask", "to")
     assert (offer.value, offer.label, offer.description) == ("to-one", "One", "the first")
+
+
+EDITOR = """
+export default function (pi) {
+  pi.on("session_start", (event, ctx) => {
+    ctx.ui.addAutocompleteProvider((current) => ({
+      async getSuggestions(lines, line, column, options) {
+        const found = /#\\w*$/.exec(lines[line].slice(0, column));
+        if (!found) return current.getSuggestions(lines, line, column, options);
+        return { prefix: found[0], items: [{ value: "#12", label: "#12", description: `issue, ${event.reason}` }] };
+      },
+      applyCompletion: (...given) => current.applyCompletion(...given),
+    }));
+    ctx.ui.onTerminalInput((data) => {
+      if (data === "!") throw new Error("typed");
+      return data === "x" ? { consume: true } : { data: `${data}+` };
+    });
+  });
+  pi.registerCommand("next", { handler: async (_args, ctx) => { await ctx.newSession(); } });
+}
+"""
+
+
+COUNTER = """
+export default function (pi) {
+  let own = 0;
+  pi.registerCommand("count", { handler: async (_args, ctx) => ctx.ui.notify(`count ${++own}`) });
+}
+"""
+
+
+@pytest.mark.extension("editor.mjs", EDITOR)
+@pytest.mark.extension("counter.mjs", COUNTER)
+@pytest.mark.pi(screen=True)
+async def test_what_completes_and_filters_what_is_typed_is_there_once_in_each_session(pi_session, fake_ui):
+    for reason in ("startup", "new"):
+        await until(lambda: fake_ui.input_handlers and fake_ui.autocomplete_providers)
+        (listen,), (complete,) = fake_ui.input_handlers, fake_ui.autocomplete_providers
+
+        (found,) = await complete("look at #1 now", 10)
+        assert (found.value, found.description) == ("#12", f"issue, {reason}")
+        assert list(await complete("nothing", 3)) == []
+        typed = ("a", "x", "!", "axé", "\x1b[A\x1bOPx\x1b[200~axe\x1b[201~")
+        left = ["a+", True, "!", "a+é+", "\x1b[A+\x1bOP+\x1b[200~axe\x1b[201~+"]
+        assert [await listen(each) for each in typed] == left
+        await pi_session.prompt("/count")
+        if reason == "startup":
+            await pi_session.prompt("/next")
+
+    assert [notice.message for notice in fake_ui.notices] == ["count 1", "count 1"]

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Member", "ProgramPlugin"]
 
+_ENDS = ("quit", "reload")
+"""Reasons for which a session ends together with a process that several plugins share."""
+
 
 class ProgramPlugin:
     """A plugin that is a program, or that runs in one together with others.
@@ -122,6 +125,8 @@ class Member:
         return read_answer(hook, await self.ask(process, message, ctx), event)
 
     def _is_asked(self, hook: str, event: Any) -> bool:
+        if hook == "session_shutdown" and self.manifest.entry is not None and event.reason not in _ENDS:
+            return True  # its process lives on, in which it has to begin anew
         filters = self.ready.hooks.get(hook)
         return filters is not None and ("tools" not in filters or event.tool_name in filters["tools"])
 
@@ -223,6 +228,6 @@ class Member:
             if running.process is not None and running.process.failure is None and not self.broken:
                 await self.ask_hook("session_shutdown", event, ctx)
         finally:
-            if self.manifest.entry is None or event.reason in ("quit", "reload"):
+            if self.manifest.entry is None or event.reason in _ENDS:
                 await running.leave(self)
                 self.broken = ""

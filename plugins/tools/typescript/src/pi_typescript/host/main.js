@@ -2,13 +2,14 @@
 // gives each extension the `pi` and `ctx` that it was written for.
 
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { createApi, runFor } from "./api.js";
 import { current, describe, failed } from "./blame.js";
 import { bus } from "./bus.js";
 import { createContext } from "./ctx.js";
 import { announce, dispatch } from "./events.js";
 import { Extension } from "./extension.js";
-import { begin, keepSource, loadFactory } from "./loader.js";
+import { begin, loadFactory } from "./loader.js";
 import { apply, on } from "./mirror.js";
 import { login, stream } from "./providers.js";
 import { surfaces } from "./surfaces/index.js";
@@ -94,14 +95,19 @@ async function renew(old) {
 }
 
 async function load(extension) {
-  keepSource(extension.file);
   extension.api = createApi(extension);
   await runFor(extension, undefined, async () => (await loadFactory(extension.file))(extension.api));
   extension.takeOver();
 }
 
+/** Whether a request is the first one of a session, for an extension that has seen the end of the last one. */
+function beginsSession({ type, hook, plugin }) {
+  if (hook !== undefined) return hook === "session_start" || !extensions.get(plugin).handlers.has("session_start");
+  return ["tool", "command", "shortcut"].includes(type);
+}
+
 async function answer(message) {
-  if (message.hook === "session_start" && ended.has(message.plugin)) await renew(extensions.get(message.plugin));
+  if (ended.has(message.plugin) && beginsSession(message)) await renew(extensions.get(message.plugin));
   const extension = extensions.get(message.plugin);
   const controller = new AbortController();
   controllers.set(message.id, controller);
@@ -185,7 +191,7 @@ function keepRunning() {
 /** Returns the extension whose file is in an exception's stack, else the one that runs. */
 function culprit(error) {
   const stack = String(error?.stack ?? "");
-  return [...extensions.values()].find(({ file }) => stack.includes(file)) ?? current()?.extension;
+  return [...extensions.values()].find(({ file }) => stack.includes(file) || stack.includes(pathToFileURL(file).href)) ?? current()?.extension;
 }
 
 delete process.env.NODE_COMPILE_CACHE; // it is for this process, not for what extensions start

@@ -2,9 +2,9 @@
 
 import { inExtension } from "../blame.js";
 import { value } from "../mirror.js";
-import { send } from "../wire.js";
+import { Contributions } from "./contributions.js";
 
-const factories = [];
+const factories = new Contributions("completions");
 
 /** The base: commands of pi and files; undefined where pi-tui is not installed. */
 async function base() {
@@ -25,15 +25,17 @@ const NOTHING = {
 /** The provider for an editor, with what extensions have added. */
 export async function providerFor({ withBase = true } = {}) {
   const first = withBase ? await base() : NOTHING;
-  return factories.reduce((current, { extension, ctxName, factory }) => inExtension(extension, ctxName, () => factory(current ?? NOTHING)), first);
+  return [...factories].reduce((current, { extension, ctxName, run }) => inExtension(extension, ctxName, () => run(current ?? NOTHING)), first);
 }
 
 /** `ctx.ui.addAutocompleteProvider`: pi's own editor asks with `complete` from now on. */
 export function addCompletions(extension, ctxName, factory) {
-  factories.push({ extension, ctxName, factory });
-  if (factories.length === 1) {
-    send({ type: "surface", op: "completions", plugin: extension.name, ctx: ctxName });
-  }
+  factories.add(extension, ctxName, factory);
+}
+
+/** Forgets what an extension has added. */
+export function forgetCompletions(extension) {
+  factories.removeOf(extension);
 }
 
 /** Answers pi: the suggestions of extensions for a text and a cursor, with the text that each would make. */

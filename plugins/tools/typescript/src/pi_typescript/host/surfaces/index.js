@@ -2,14 +2,14 @@
 
 import { set, value } from "../mirror.js";
 import { currentTheme, themeFrom } from "../shim/theme.js";
-import { addCompletions, complete } from "./completion.js";
+import { addCompletions, complete, forgetCompletions } from "./completion.js";
 import { Drawn } from "./drawn.js";
 import { openEditor } from "./editor.js";
 import { FooterData, noteStatus } from "./footer-data.js";
 import { keybindings } from "./keys.js";
 import { overlayHandle, placeOf } from "./overlays.js";
 import { render, forgetRendered } from "./renderers.js";
-import { addListener, takeInput } from "./terminal-input.js";
+import { addListener, forgetListeners, takeInput } from "./terminal-input.js";
 import { Screen } from "./tui.js";
 
 /** Open ones by name, and those of fixed places by `extension/place`. */
@@ -121,6 +121,8 @@ function dispose(extension) {
   for (const key of [...placed.keys()]) if (key.startsWith(`${extension.name}/`)) placed.delete(key);
   editors.delete(extension.name);
   forgetRendered(extension);
+  forgetCompletions(extension);
+  forgetListeners(extension);
 }
 
 export const surfaces = {
