@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from pi_hookspecs import ToolResult
 from pi_testing import steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
@@ -158,3 +161,59 @@ async def test_an_extension_that_eats_memory_ends_its_process_alone(pi_session, 
     assert [name for name, _ in failures] == ["eats", "eats"]
     assert "does not answer" in failures[0][1]
     assert "left out" in failures[1][1]
+
+
+LOUD = """
+const tool = (name, more) => ({ name, description: name, parameters: { type: "object" }, ...more });
+const text = (text) => ({ content: [{ type: "text", text }] });
+const huge = () => "x".repeat(100 * 1024 * 1024);
+export default (pi) => {
+  pi.registerTool(tool("huge", { execute: async () => text(huge()) }));
+  pi.registerTool(tool("ugly", {
+    execute: async () => text("plain"),
+    renderCall() { throw new Error("no colours"); },
+    renderResult: () => ({ render() { throw new Error("no rows"); } }),
+  }));
+  pi.registerTool(tool("same", { execute: async () => text("of loud") }));
+  pi.registerCommand("huge", { handler: async (_args, ctx) => { ctx.ui.notify(huge()); } });
+};
+"""
+COPIES = """
+export default (pi) => pi.registerTool({
+  name: "same", description: "same", parameters: { type: "object" },
+  execute: async () => ({ content: [{ type: "text", text: "of copies" }] }),
+});
+"""
+
+
+async def until(condition):
+    """Wait for something that another process causes."""
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen in 5 s")
+
+
+@marked({"loud": LOUD, "copies": COPIES, "good": GOOD})
+@pytest.mark.pi(screen=True)
+async def test_too_much_at_once_bad_rows_and_a_taken_name_leave_the_others_alone(pi_session, fake_ui, script, failures):
+    script.turn(steps.tool_call("huge")).turn(steps.tool_call("ugly")).turn(steps.tool_call("same"))
+    script.turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+    await pi_session.prompt("/huge")
+    await pi_session.prompt("/good still")
+
+    huge, ugly, same = (request.tool_results[-1].text for request in script.requests[1:])
+    assert "a message of 100 MB is too long for pi" in huge
+    assert (ugly, same) == ("plain", "of copies")
+    assert ("loud", True) in [(name, "100 MB is too long" in error) for name, error in failures]
+    assert fake_ui.notices[-1].message == "good still"
+
+    log = pi_session.settings.agent_dir / "isolated.log"
+    draw = pi_session.renderings
+    assert draw.tool_call("ugly", {}, width=30, call_id="c1") is None
+    assert draw.tool_result("ugly", ToolResult.text("plain"), width=30, call_id="c1") is None
+    await until(lambda: log.is_file() and "no rows (" in log.read_text())
+    assert "tool_call 'ugly' is not rendered: no colours (" in log.read_text()

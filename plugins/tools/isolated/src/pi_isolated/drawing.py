@@ -86,7 +86,9 @@ class Drawing:
                 ctx.ui.redraw()
 
     def _report(self, text: str) -> None:
-        self._member.process_of_session().note(text)
+        ctx = self._session()
+        cleaned = ctx.secrets.clean(text) if ctx is not None else text
+        self._member.process_of_session().note(f"{self._member.name}: {cleaned}")
 
     # The editor
 

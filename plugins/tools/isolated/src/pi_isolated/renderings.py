@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_core.wire import to_wire
@@ -31,7 +30,7 @@ class Renderings:
     Args:
         ask: Sends a request of type ``render``, and returns its answer; raises ``PiError``.
         redraw: Lets the front end draw again what has changed.
-        report: Called with what is wrong with an answer.
+        report: Called with why something is not rendered: pi draws it itself then.
     """
 
     def __init__(
@@ -127,8 +126,9 @@ class Renderings:
     async def _fetch(self, key: tuple[Any, ...], place: tuple[Any, ...], request: Mapping[str, Any]) -> None:
         rows: tuple[str, ...] | None = None
         try:
-            with suppress(PiError):  # it is reported as that of any request
-                rows = self._checked(await self._ask(request))
+            rows = self._checked(await self._ask(request))
+        except PiError as error:
+            self._report(f"{request['what']} {request['name']!r} is not rendered: {error}")
         finally:
             del self._open[key]
         self._known[key] = self._latest[place] = rows

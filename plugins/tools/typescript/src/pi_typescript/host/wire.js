@@ -7,10 +7,21 @@ import { Socket } from "node:net";
 const open = new Map();
 let lastCall = 0;
 let output;
+/** Bytes of a line that pi reads; one that is longer would end this process, with all extensions. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Sends a message, an object that can be written as JSON. */
+/**
+ * Sends a message, an object that can be written as JSON.
+ *
+ * @throws {Error} it is too long; nothing is sent
+ */
 export function send(message) {
-  output.write(`${JSON.stringify(message)}\n`);
+  const line = `${JSON.stringify(message)}\n`;
+  const bytes = line.length > MOST_BYTES / 3 ? Buffer.byteLength(line) : 0;
+  if (bytes > MOST_BYTES) {
+    throw new Error(`a message of ${Math.round(bytes / 2 ** 20)} MB is too long for pi: ${MOST_BYTES / 2 ** 20} MB at most`);
+  }
+  output.write(line);
 }
 
 /**
@@ -23,8 +34,8 @@ export function send(message) {
 export function call(ctx, method, params = {}) {
   const id = `c${++lastCall}`;
   return new Promise((resolve, reject) => {
-    open.set(id, { resolve, reject });
     send({ type: "call", id, ctx, method, params });
+    open.set(id, { resolve, reject });
   });
 }
 
