@@ -75,7 +75,16 @@ async def test_two_extensions_share_a_process_and_each_is_a_plugin(pi_session, f
     assert re.fullmatch(r".* failed in command /greet: ProgramError: and it fails \(\S+shout\.mjs:19\)", failures[0])
 
 
-KNOWN = 'export default (pi) => { pi.on("tool_call", () => {}); pi.on("project_trust", () => {}); };'
+KNOWN = """
+export default (pi) => {
+  pi.on("tool_call", () => {});
+  pi.on("project_trust", () => {});
+  pi.registerMarkdownTransformer((text) => text);
+  pi.registerProvider("acme", { baseUrl: "http://127.0.0.1:9", apiKey: "k", api: "openai-completions", models: [],
+    refreshModels: async () => [] });
+};
+"""
+LACKING = ("registerMarkdownTransformer", "refreshModels of the provider acme")
 
 
 @pytest.mark.extension("known.mjs", KNOWN)
@@ -86,10 +95,59 @@ def test_the_check_of_a_file_says_what_it_registers_and_what_is_never_called(pi_
 
     assert TypeScript().check(pi_extensions[0], settings) == [
         ("warning", "it handles the event 'project_trust', which is never emitted here"),
+        *(("warning", f"it uses {each}, which pi does not have: it has no effect") for each in LACKING),
         ("note", "events: tool_call"),
+        ("note", "providers: acme"),
     ]
     ((level, message),) = TypeScript().check(broken, settings)
     assert (level, "does not export a function" in message) == ("error", True)
+
+
+@pytest.mark.extension("known.mjs", KNOWN)
+async def test_what_pi_does_not_have_is_said_once(pi_session, fake_ui):
+    await pi_session.reload()
+
+    said = [notice.message for notice in fake_ui.notices]
+    assert said == [f"Plugin 'known': uses {each}, which pi does not have: it has no effect" for each in LACKING]
+
+
+LINKED = """
+import { count } from "./lib/count.mjs";
+export default (pi) => pi.registerCommand("count", {
+  handler: async (_args, ctx) => { ctx.ui.notify(`${count(ctx)}`); throw new Error("and it fails"); },
+});
+"""
+COUNT = """
+const isPrompt = (entry) => entry.message?.role === "user";
+export const count = (ctx) => ctx.sessionManager.getEntries().filter(isPrompt).length;
+"""
+
+
+class TestBehindALink:
+    """An extension of two files in a folder with a space in its name, which is found through a symbolic link."""
+
+    @pytest.fixture
+    def pi_extensions(self, tmp_path_factory):
+        if shutil.which("node") is None:
+            pytest.skip("needs Node.js")
+        parent = tmp_path_factory.mktemp("linked")
+        folder = parent / "my extensions"
+        (folder / "lib").mkdir(parents=True)
+        (folder / "linked.mjs").write_text(LINKED)
+        (folder / "lib" / "count.mjs").write_text(COUNT)
+        (parent / "link").symlink_to(folder)
+        return [parent / "link" / "linked.mjs"]
+
+    async def test_it_has_the_session_and_its_failures_have_a_place(self, pi_session, fake_ui, script):
+        script.turn(steps.text("Hello"))
+        failures = []
+        pi_session.subscribe(lambda event: failures.append(event.error), "extension_error")
+
+        await pi_session.prompt("Hi")
+        await pi_session.prompt("/count")
+
+        assert fake_ui.notices[-1].message == "1"
+        assert "my extensions/linked.mjs:4)" in failures[0]
 
 
 def test_options_are_known_from_the_text_of_a_file_that_has_never_run(tmp_path):

@@ -110,12 +110,18 @@ def parse_ready(message: Mapping[str, Any], report: Callable[[str], None]) -> Re
     unknown = registers.keys() - KINDS.keys()
     if unknown:
         report(f"registers {', '.join(sorted(unknown))}, which a process cannot; it can register {', '.join(KINDS)}")
+    for each in _texts(message.get("lacking")):
+        report(f"uses {each}, which pi does not have: it has no effect")
     return Ready(
         hooks={hook: filters for hook, filters in hooks.items() if _counts(hook, filters, report)},
         registers={kind: _described(registers.get(kind, []), kind) for kind in KINDS},
         state=_state(message.get("state"), report),
-        files=[each for each in message.get("files", ()) if isinstance(each, str)],
+        files=_texts(message.get("files")),
     )
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _state(parts: Any, report: Callable[[str], None]) -> list[str] | None:

@@ -72,9 +72,9 @@ def _first_line(manifest: PluginManifest, start: bytes) -> bytes:
 
 
 def _ignored(found: dict[str, Any]) -> list[tuple[str, str]]:
-    return [
-        ("warning", f"it handles the event {each!r}, which is never emitted here") for each in found.get("ignored", ())
-    ]
+    events = [f"it handles the event {each!r}, which is never emitted here" for each in found.get("ignored", ())]
+    lacking = [f"it uses {each}, which pi does not have: it has no effect" for each in found.get("lacking", ())]
+    return [("warning", each) for each in (*events, *lacking)]
 
 
 def _registered(found: dict[str, Any]) -> list[tuple[str, str]]:

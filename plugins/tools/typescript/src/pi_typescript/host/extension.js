@@ -1,9 +1,10 @@
 // One extension: what it has registered, and how that is described to pi.
 
+import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { bus } from "./bus.js";
 import { hooksOf, neverEmitted } from "./events.js";
-import { filesBelow, mentions } from "./loader.js";
+import { filesOf, mentions } from "./loader.js";
 import { send } from "./wire.js";
 
 /** Parts of the state that are only sent to those that read them, with the names by which extensions do. */
@@ -26,8 +27,8 @@ export function successor(extension) {
 export class Extension {
   constructor(name, file) {
     this.name = name;
-    this.file = file;
-    this.folder = dirname(file);
+    this.file = withoutLinks(file);
+    this.folder = dirname(this.file);
     this.handlers = new Map();
     this.tools = new Map();
     this.commands = new Map();
@@ -68,10 +69,20 @@ export class Extension {
         ],
         channels: bus.channels(this).map((name) => ({ name })),
       },
-      files: filesBelow(this.folder),
+      files: filesOf(this),
+      lacking: this.lacking(),
       ignored: neverEmitted(this.handlers),
-      state: Object.keys(READS).filter((part) => READS[part].some((word) => mentions(this.folder, word))),
+      state: Object.keys(READS).filter((part) => READS[part].some((word) => mentions(this, word))),
     };
+  }
+
+  /** Returns what it registers that pi does not have, as the end of a sentence that begins with its name. */
+  lacking() {
+    const refreshing = [...this.providers].filter(([, { config }]) => config.refreshModels).map(([id]) => id);
+    return [
+      ...(this.markdown ? ["registerMarkdownTransformer"] : []),
+      ...refreshing.map((id) => `refreshModels of the provider ${id}`),
+    ];
   }
 
   /** Tells pi soon what is registered now; several changes in a row are told once. */
@@ -86,6 +97,15 @@ export class Extension {
     if (!this.isChanged) return;
     this.isChanged = false;
     send({ type: "registers", plugin: this.name, ...this.describe() });
+  }
+}
+
+/** Returns the path by which Node knows a file, also one that is reached through symbolic links. */
+function withoutLinks(file) {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file; // not there: loading it says so
   }
 }
 

@@ -11,10 +11,15 @@ import { elideImports } from "./shim/imports.js";
 import { names, resolveShim } from "./shim/index.js";
 
 const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".json"];
+/** An import of another file or package than pi's: an older Node does not tell which files are loaded. */
+const IMPORTS_FILES = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'](?!node:|@earendil-works\/|@mariozechner\/)/;
 const TYPED = /\.([mc]?ts|tsx)$/;
 /** How often each extension was loaded: a module is run once for each address. */
 const rounds = new Map();
 const loadedSources = new Map();
+/** The files that were loaded with each extension, by its own file. */
+const loadedWith = new Map();
+let loading;
 /** What is loaded, without types: the imports that it really has. */
 const plainSources = new Map();
 let packages;
@@ -35,20 +40,30 @@ export function isNative() {
 
 /** Returns the function that an extension's file exports. */
 export async function loadFactory(file) {
-  let exported;
+  loading = loadedWith.get(file) ?? new Set();
+  loadedWith.set(file, loading);
+  try {
+    keepSource(file);
+    return factoryOf(await importExtension(file));
+  } finally {
+    loading = undefined;
+  }
+}
+
+async function importExtension(file) {
   const round = rounds.get(file) ?? 0;
   rounds.set(file, round + 1);
   const url = `${pathToFileURL(file).href}${round ? `?round=${round}` : ""}`;
-  if (isNative()) {
-    try {
-      exported = await import(url);
-    } catch (error) {
-      if (!needsJiti(error)) throw error;
-      exported = await loadWithJiti(file, url, error);
-    }
-  } else {
-    exported = await loadWithJiti(file, url);
+  if (!isNative()) return loadWithJiti(file, url);
+  try {
+    return await import(url);
+  } catch (error) {
+    if (!needsJiti(error)) throw error;
+    return loadWithJiti(file, url, error);
   }
+}
+
+function factoryOf(exported) {
   let factory = exported;
   for (let depth = 0; depth < 3 && factory && typeof factory !== "function"; depth++) factory = factory.default;
   if (typeof factory !== "function") {
@@ -57,21 +72,21 @@ export async function loadFactory(file) {
   return factory;
 }
 
-/** Whether one of the sources below a folder that were loaded contains a word. */
-export function mentions(folder, word) {
-  for (const [file, source] of loadedSources) {
-    if (file.startsWith(`${folder}/`) && source.includes(word)) return true;
-  }
-  return false;
+/** Whether the source of an extension, or of another file that it loads, contains a word; true if that is not known. */
+export function mentions(extension, word) {
+  if (!isNative() && IMPORTS_FILES.test(loadedSources.get(extension.file) ?? "")) return true;
+  return filesOf(extension).some((file) => loadedSources.get(file).includes(word));
 }
 
-/** Returns the files below a folder that were loaded. */
-export function filesBelow(folder) {
-  return [...loadedSources.keys()].filter((file) => file.startsWith(`${folder}/`)).sort();
+/** Returns the files that were loaded with an extension, or are below its folder. */
+export function filesOf({ file: own, folder }) {
+  const others = loadedWith.get(own);
+  return [...loadedSources.keys()].filter((file) => file.startsWith(`${folder}/`) || others?.has(file)).sort();
 }
 
 /** Remembers a source for `mentions`. */
 export function keepSource(file) {
+  loading?.add(file);
   if (!loadedSources.has(file)) loadedSources.set(file, readFileSync(file, "utf8"));
   return loadedSources.get(file);
 }
@@ -116,7 +131,7 @@ async function makeJiti(cause) {
 
 function resolveHook(specifier, context, next) {
   const parent = context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
-  const isInPackages = packages !== undefined && parent?.startsWith(packages);
+  const isInPackages = packages !== undefined && parent?.startsWith(`${packages}/`);
   if (!isInPackages) {
     const source = parent === undefined ? undefined : plainSources.get(parent);
     const found = resolveShim(specifier, packages, source === undefined ? undefined : { file: parent, source });
