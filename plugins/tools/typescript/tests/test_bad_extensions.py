@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 
 import pytest
 
@@ -68,6 +69,32 @@ async def test_an_extension_that_cannot_be_loaded_is_left_out_alone(pi_session, 
     assert "process.exit(3)" in said["exits"]
     assert "'a tool'" in said["bad_tool"]
     assert fake_ui.notices[-1].message == "good one"
+
+
+TYPED = {
+    "typo": "\n\nconst x: = 1;\n",
+    "lacks": 'import type { A } from "x";\nimport { nope } from "@earendil-works/pi-coding-agent";\nnope();\n',
+}
+
+
+@pytest.mark.extension("typo.ts", TYPED["typo"])
+@pytest.mark.extension("lacks.ts", TYPED["lacks"])
+async def test_what_typescript_cannot_load_has_a_place(pi_session, failures):
+    if not runs_typescript():
+        pytest.skip("needs a Node.js that runs TypeScript")
+    await pi_session.reload()
+
+    said = dict(failures)
+    assert "typo.ts:3)" in said["typo"]
+    assert "jiti" not in said["typo"]
+    assert "it imports nope from" in said["lacks"]
+    assert "lacks.ts:2)" in said["lacks"]
+
+
+def runs_typescript() -> bool:
+    """Whether the Node.js on the path loads TypeScript itself."""
+    asked = ["node", "-p", "typeof require('node:module').registerHooks"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip() == "function"
 
 
 RUNS = """

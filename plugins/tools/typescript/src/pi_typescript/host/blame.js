@@ -27,13 +27,16 @@ export function failed(error, extension = current()?.extension) {
 /** Returns `message`, `file` and `line` of an exception; the place is the innermost one in the extension's folder. */
 export function describe(error, extension) {
   const text = error instanceof Error ? error.message : String(error);
-  const place = placeIn(error?.stack, extension);
+  const { file, line } = error ?? {}; // of an import that cannot be resolved
+  const place = extension && file && line ? { file, line } : placeIn(error?.stack, extension);
   return { message: place ? `${text} (${place.file}:${place.line})` : text, ...place };
 }
 
 function placeIn(stack, extension) {
   if (typeof stack !== "string" || !extension) return undefined;
-  for (const [, where, line] of stack.matchAll(/(?:\(|at )((?:file:\/\/)?\/[^()\n]*?)(?:\?[^:]*)?:(\d+):\d+\)?/g)) {
+  const header = /^((?:file:\/\/)?\/[^\n]*?)(?:\?[^:]*)?:(\d+)\n/.exec(stack); // of a file that cannot be parsed
+  const frames = stack.matchAll(/(?:\(|at )((?:file:\/\/)?\/[^()\n]*?)(?:\?[^:]*)?:(\d+):\d+\)?/g);
+  for (const [, where, line] of [...(header ? [header] : []), ...frames]) {
     const file = where.startsWith("file://") ? fileURLToPath(where) : where;
     if (file.startsWith(extension.folder) && !file.includes("/node_modules/")) return { file, line: Number(line) };
   }

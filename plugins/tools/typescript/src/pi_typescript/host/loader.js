@@ -112,6 +112,7 @@ async function makeJiti(cause) {
   try {
     path = createRequire(join(packages, "package.json")).resolve("jiti");
   } catch {
+    if (cause?.code === "ERR_INVALID_TYPESCRIPT_SYNTAX") throw cause; // no language that jiti knows
     const why = cause
       ? `${cause.message}. Node cannot run this syntax itself, and the package jiti, which can, is not installed`
       : `Node ${process.version} cannot run TypeScript, and the package jiti, which can, is not installed`;
