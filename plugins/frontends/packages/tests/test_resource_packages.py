@@ -17,6 +17,8 @@ import pytest
 from pi_core.host.extensions.places import find_extensions
 from pi_core.host.package_resources import package_resources
 from pi_core.settings import Settings
+from pi_hookspecs import UserError
+from pi_packages.manifest import read_manifest
 from pi_packages.trees import MAX_FILES
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
@@ -89,6 +91,22 @@ def test_what_runs_in_node_is_named_before_the_question(bench, skills):
     said = bench.ok("install", skills, "--dry-run")
 
     assert "1 TypeScript or JavaScript extension run in Node.js, with your rights" in said
+
+
+def test_a_manifest_may_leave_out_some_of_what_it_names(tmp_path):
+    def used(*named):
+        manifest = json.dumps({"pi": {"extensions": named}})
+        folder = write(tmp_path / "some", ext__yes_dot_ts="", ext__no_dot_ts="", package_dot_json=manifest)
+        return [Path(each).name for each in read_manifest(folder, "it")["resources"]["extensions"]]
+
+    assert used("ext/*.ts", "!ext/no.ts", "gone.ts") == ["yes.ts"]
+    for named, why in (
+        (["ext", "!ext/no.ts"], "leaves out a part of 'ext', which is used whole; name its contents, as 'ext/\\*'"),
+        (["gone.ts", "!x"], "nothing that pi can use is at gone.ts, !x, as its manifest says"),
+        (["ext/*.ts", "!../no.ts"], "is not a path below the package's folder"),
+    ):
+        with pytest.raises(UserError, match=why):
+            used(*named)
 
 
 def test_a_folder_of_typescript_is_a_package(bench, tmp_path):

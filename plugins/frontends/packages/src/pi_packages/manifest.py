@@ -40,16 +40,19 @@ def read_manifest(folder: Path, name: str) -> dict[str, Any]:
         return {"resources": {"extensions": [str(folder)]}, "notes": [], "grants": program.grants}
     declared = _declared(folder)
     resources: dict[str, list[str]] = {}
+    named: list[str] = []
     for kind in KINDS:
         patterns = declared.get(kind, []) if declared is not None else [kind]
         if not isinstance(patterns, list) or not all(isinstance(each, str) for each in patterns):
             raise UserError(f"{folder}: {kind} in its manifest must be a list of paths, not {patterns!r:.80}")
-        for path in (found for pattern in patterns for found in _matching(folder, pattern)):
+        named += patterns
+        for path in _chosen(folder, patterns):
             if kind == "extensions" and not _has_extensions(path):
                 continue
             resources.setdefault(kind, []).append(str(path))
     if not resources:
-        raise UserError(f"{name} has no extensions, skills, prompts or themes")
+        why = f": nothing that pi can use is at {', '.join(named)}, as its manifest says" if declared and named else ""
+        raise UserError(f"{name} has no extensions, skills, prompts or themes{why}")
     scripts = [each for path in resources.get("extensions", ()) for each in scripts_in(Path(path))]
     notes = [f"{_count(scripts)} run in Node.js, with your rights"] if scripts else []
     return {"resources": resources, "notes": notes}
@@ -80,6 +83,26 @@ def _declared(folder: Path) -> dict[str, Any] | None:
 def _object(found: Any, file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UserError(f"{file}: the manifest of pi must be an object, not {found!r:.80}")
+    return found
+
+
+def _chosen(folder: Path, patterns: list[str]) -> list[Path]:
+    """Return the paths that a list of patterns names, without those of patterns that begin with ``!``.
+
+    Raises:
+        UserError: A pattern leads out of the folder, or one leaves out a part of what another names as a whole.
+    """
+    found = [path for each in patterns if not each.startswith("!") for path in _matching(folder, each)]
+    for pattern in patterns:
+        for left_out in _matching(folder, pattern[1:]) if pattern.startswith("!") else ():
+            whole = next((path for path in found if path in left_out.parents), None)
+            if whole is not None:
+                relative = whole.relative_to(folder).as_posix()
+                raise UserError(
+                    f"{folder}: {pattern!r} in its manifest leaves out a part of {relative!r}, which is used whole;"
+                    f" name its contents, as {relative + '/*'!r}"
+                )
+            found = [path for path in found if path != left_out]
     return found
 
 
