@@ -202,6 +202,9 @@ export default (pi) => {
     renderResult: () => ({ render() { throw new Error("no rows"); } }),
   }));
   pi.registerTool(tool("same", { execute: async () => text("of loud") }));
+  pi.registerCommand("ask", {
+    handler: (_args, ctx) => ctx.ui.custom(() => ({ render() { throw new Error("nothing to see"); } })),
+  });
   pi.registerCommand("huge", { handler: async (_args, ctx) => { ctx.ui.notify(huge()); } });
 };
 """
@@ -227,15 +230,23 @@ async def until(condition):
 async def test_too_much_at_once_bad_rows_and_a_taken_name_leave_the_others_alone(pi_session, fake_ui, script, failures):
     script.turn(steps.tool_call("huge")).turn(steps.tool_call("ugly")).turn(steps.tool_call("same"))
     script.turn(steps.text("done"))
+    pi_session.mode = "fullscreen"
+    await pi_session.reload()
 
     await pi_session.prompt("Go")
     await pi_session.prompt("/huge")
+    fake_ui.leaves_open()
+    asking = asyncio.create_task(pi_session.prompt("/ask"))
+    question = await fake_ui.opened_custom()
+    await until(lambda: asking.done() or question.rows)
+    await asking
     await pi_session.prompt("/good still")
 
     huge, ugly, same = (request.tool_results[-1].text for request in script.requests[1:])
     assert "a message of 100 MB is too long for pi" in huge
     assert (ugly, same) == ("plain", "of copies")
     assert ("loud", True) in [(name, "100 MB is too long" in error) for name, error in failures]
+    assert failures[-1][1].count("nothing to see (") == 1
     assert fake_ui.notices[-1].message == "good still"
 
     log = pi_session.settings.agent_dir / "isolated.log"

@@ -140,8 +140,9 @@ export class Drawn {
   }
 
   #fail(error) {
-    failed(error, this.extension);
-    if (++this.#failures < MOST_FAILURES) return;
+    const isUseless = this.#lines === undefined || ++this.#failures >= MOST_FAILURES; // without rows it would hide the editor
+    if (!isUseless || !this.#events.onFailed) failed(error, this.extension);
+    if (!isUseless) return;
     this.#events.onFailed?.(error);
     this.close();
   }
