@@ -26,8 +26,8 @@ test member="" *arguments:
     shift
     exec {{ run }} pytest "$folder" -q -n0 "$@"
 
-# Every command, list and key of what users install, in sessions of every kind; takes minutes. Two for each processor,
-# because half of their time is waiting for a program to be quiet.
+# Every command, list and key of what users install, in sessions of every kind; takes minutes. Three for each processor,
+# because most of their time is waiting for a program to be quiet.
 journeys *arguments:
     {{ run }} pytest tests/journeys -q -m journeys -n $((3 * {{ num_cpus() }})) --maxprocesses 8 --dist=worksteal \
         -o faulthandler_timeout=0 {{ arguments }}
