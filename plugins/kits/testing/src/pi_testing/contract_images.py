@@ -119,7 +119,6 @@ class ImageContract:
 
         assert case.api_key is None or case.api_key not in str(failed.value)
 
-    @pytest.mark.slow
     async def test_a_huge_image_is_a_failure(self, case: ImageCase) -> None:
         case.server.answers(json_answer(200, case.written(PNG[:8] + "A" * _HUGE)))
         with pytest.raises(PiError, match="pi accepts 32 MB"):
