@@ -102,16 +102,9 @@ class Routing:
             PiError: No model was chosen, or it cannot answer.
         """
         reason: RouteReason = "retry" if self._retries() else _reason(messages)
-        previous = self._previous(level)
-        request = RouteRequest(
-            model=model,
-            thinking_level=level,
-            reason=reason,
-            previous=previous,
-            messages=LazyCopies(sent),
-            signal=signal,
-        )
+        request = self._request(model, level, reason, sent, signal)
         chosen, chosen_level = await self._choose(request)
+        previous = request.previous
         changed = previous is not None and (previous[0].reference, previous[1]) != (chosen.reference, chosen_level)
         ctx = self._plugins.ctx
         await ctx.emit(
@@ -139,15 +132,19 @@ class Routing:
         signal: AbortSignal,
     ) -> tuple[Model, ThinkingLevel]:
         """Return the model and reasoning effort for a request outside the conversation; errors as in ``route``."""
-        request = RouteRequest(
+        return await self._choose(self._request(model, level, "direct", sent, signal))
+
+    def _request(
+        self, model: Model, level: ThinkingLevel, reason: RouteReason, sent: Sequence[Message], signal: AbortSignal
+    ) -> RouteRequest:
+        return RouteRequest(
             model=model,
             thinking_level=level,
-            reason="direct",
+            reason=reason,
             previous=self._previous(level),
             messages=LazyCopies(sent),
             signal=signal,
         )
-        return await self._choose(request)
 
     def _previous(self, level: ThinkingLevel) -> tuple[Model, ThinkingLevel] | None:
         """Return model and reasoning effort of the last successful answer, where its provider is still known."""

@@ -34,7 +34,7 @@ def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
     problems: list[Problem] = []
     try:  # reads only the metadata of plugins
         entry_points = importlib_metadata.entry_points(group=ENTRY_POINT_GROUP)
-        everything = [_record(each, each.dist) for each in entry_points]
+        everything = [_record(each, _metadata(each.dist)) for each in entry_points]
     except Exception:  # noqa: BLE001 - metadata that was cut off or is not text at all
         everything = _find_in_readable(problems)
     used: dict[str, PluginRecord] = {}
@@ -67,9 +67,10 @@ def _find_in_readable(problems: list[Problem]) -> list[PluginRecord]:
     seen: set[str] = set()
     for distribution in importlib_metadata.distributions():
         try:
-            name = _canonical(_metadata(distribution)["Name"] or _UNNAMED)
+            metadata = _metadata(distribution)
+            name = _canonical(metadata["Name"] or _UNNAMED)
             entry_points = distribution.entry_points.select(group=ENTRY_POINT_GROUP)
-            found = [_record(each, distribution) for each in entry_points]
+            found = [_record(each, metadata) for each in entry_points]
         except Exception as error:  # noqa: BLE001 - as above
             where = getattr(distribution, "_path", "an installed distribution")
             problems.append(
@@ -82,8 +83,7 @@ def _find_in_readable(problems: list[Problem]) -> list[PluginRecord]:
     return everything
 
 
-def _record(entry_point: Any, distribution: Any) -> PluginRecord:
-    metadata = _metadata(distribution)
+def _record(entry_point: Any, metadata: Message) -> PluginRecord:
     return PluginRecord(
         entry_point.name,
         metadata["Name"] or _UNNAMED,

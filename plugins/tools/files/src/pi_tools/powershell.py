@@ -63,7 +63,6 @@ async def _execute(
     from pi_tools.commands.local import LocalBashOperations
     from pi_tools.failure import ToolFailure
     from pi_tools.options import BashOptions
-    from pi_tools.text import clean
     from pi_tools.workspace import StartPolicy, command_operations
 
     seconds = timeout_of(params.get("timeout"))
@@ -78,7 +77,7 @@ async def _execute(
         session=ctx.session.id,
         start_policy=StartPolicy(ctx, "bash"),
     )
-    spawn = await prepare(clean(params["command"]), str(ctx.cwd), ctx, BashOptions(command_prefix=""), purpose="bash")
-    spawn = type(spawn)(_UTF8 + spawn.command, spawn.cwd, spawn.env)
+    spawn = await prepare(params["command"], str(ctx.cwd), ctx, BashOptions(command_prefix=""), purpose="bash")
+    spawn = spawn._replace(command=_UTF8 + spawn.command)
     options = BashOptions(operations=local)
     return await run_command(spawn, seconds, signal=signal, on_update=on_update, ctx=ctx, options=options)
