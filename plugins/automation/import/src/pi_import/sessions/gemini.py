@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_import.place import object_in
-from pi_import.sessions.transcript import LARGEST, Stored, Transcript, lines_of, milliseconds, tokens
+from pi_import.sessions.transcript import LARGEST, Stored, Transcript, lines_of, milliseconds, object_in_file, tokens
 from pi_import.tool_forms import from_gemini
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def stored(folder: Path, cwd: Path | None) -> Iterator[Stored]:
         cwd: The working directory whose sessions are wanted; None for all.
     """
     wanted = None if cwd is None else {str(cwd), os.path.realpath(cwd)}
-    roots = {name: path for path, name in object_in(_object(folder / "projects.json"), "projects").items()}
+    roots = {name: path for path, name in object_in(object_in_file(folder / "projects.json"), "projects").items()}
     for project in sorted((folder / "tmp").iterdir()) if (folder / "tmp").is_dir() else ():
         root = _root(project) or str(roots.get(project.name) or "")
         hashes = {hashlib.sha256(each.encode()).hexdigest() for each in wanted or ()}
@@ -55,17 +55,9 @@ def _root(project: Path) -> str:
         return ""
 
 
-def _object(file: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(file.read_bytes()) if file.stat().st_size <= LARGEST else None
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def _records(file: Path) -> Iterator[dict[str, Any]]:
     if file.suffix == ".json":
-        yield _object(file)
+        yield object_in_file(file)
     else:
         yield from lines_of(file)
 
@@ -136,8 +128,8 @@ def _answer(found: Transcript, message: dict[str, Any], parts: list[dict[str, An
     records = [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
     if not any("functionCall" in part or part.get("thought") for part in parts):  # of older versions
         thoughts = message.get("thoughts")
-        told = [each for each in thoughts if isinstance(each, dict)] if isinstance(thoughts, list) else []
-        parts = [{"text": _thought(each), "thought": True} for each in told] + parts
+        listed = thoughts if isinstance(thoughts, list) else []
+        parts = [{"text": _thought(each), "thought": True} for each in listed if isinstance(each, dict)] + parts
         parts += [{"functionCall": each} for each in records]
     ids = [str(each.get("id")) for each in records if each.get("id")]
     found.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 from contextlib import closing, contextmanager
 from functools import partial
@@ -12,13 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_hookspecs import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_import.place import object_in
-from pi_import.sessions.transcript import LARGEST, Stored, Transcript, image_of, tokens
+from pi_import.sessions.transcript import LARGEST, Stored, Transcript, image_of, json_object, object_in_file, tokens
 from pi_import.tool_forms import from_opencode
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from pi_hookspecs import Usage
 
 __all__ = ["stored"]
 
@@ -73,7 +74,7 @@ def _in_databases(folder: Path, wanted: set[str] | None) -> Iterator[Stored]:
             continue
         for session, directory, title, revert in rows:
             if isinstance(session, str) and (wanted is None or directory in wanted):
-                about = {"id": session, "directory": directory, "title": title, "revert": _object(revert)}
+                about = {"id": session, "directory": directory, "title": title, "revert": json_object(revert) or {}}
                 yield Stored(file, session, partial(_from_database, file, about))
 
 
@@ -88,8 +89,10 @@ def _from_database(file: Path, about: dict[str, Any]) -> Transcript | None:
             return None
         parts: dict[str, list[dict[str, Any]]] = {}
         for message, data in database.execute(_PARTS, session):
-            parts.setdefault(message, []).append(_object(data))
-        turns = [(each, _object(data), parts.get(each, [])) for each, data in database.execute(_MESSAGES, session)]
+            parts.setdefault(message, []).append(json_object(data) or {})
+        turns = [
+            (each, json_object(data) or {}, parts.get(each, [])) for each, data in database.execute(_MESSAGES, session)
+        ]
     return _transcript(about, turns)
 
 
@@ -98,7 +101,7 @@ def _from_database(file: Path, about: dict[str, Any]) -> Transcript | None:
 
 def _in_files(storage: Path, wanted: set[str] | None) -> Iterator[Stored]:
     for file in sorted((storage / "session").glob("*/*.json")) if storage.is_dir() else ():
-        about = _read(file)
+        about = object_in_file(file)
         if about.get("parentID") or (wanted is not None and about.get("directory") not in wanted):
             continue
         yield Stored(file, file.stem, partial(_from_files, storage, {**about, "id": file.stem}))
@@ -112,24 +115,8 @@ def _from_files(storage: Path, about: dict[str, Any]) -> Transcript | None:
         size += sum(each.stat().st_size for each in parts)
         if size > LARGEST:
             return None
-        turns.append((file.stem, _read(file), [_read(each) for each in parts]))
+        turns.append((file.stem, object_in_file(file), [*map(object_in_file, parts)]))
     return _transcript(about, turns)
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        return _object(file.read_bytes()) if file.stat().st_size <= LARGEST else {}
-    except OSError:
-        return {}
-
-
-def _object(text: Any) -> dict[str, Any]:
-    """Return the object of a JSON text; empty for anything else."""
-    try:
-        value = json.loads(text) if isinstance(text, str | bytes) else None
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 # Both
@@ -201,7 +188,7 @@ def _results(found: Transcript, ended: list[tuple[str, dict[str, Any]]], time: i
     ended.clear()
 
 
-def _usage(part: dict[str, Any]) -> Any:
+def _usage(part: dict[str, Any]) -> Usage:
     used = object_in(part, "tokens")
     cache = object_in(used, "cache")
     return tokens(

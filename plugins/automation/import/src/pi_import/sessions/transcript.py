@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["LARGEST", "Stored", "Transcript", "image_of", "lines_of", "milliseconds", "tokens"]
+__all__ = [
+    "LARGEST",
+    "Stored",
+    "Transcript",
+    "image_of",
+    "json_object",
+    "lines_of",
+    "milliseconds",
+    "object_in_file",
+    "tokens",
+]
 
 LARGEST = 256 << 20
 """Bytes of a stored session; a larger one is not taken over."""
@@ -190,12 +200,26 @@ def lines_of(file: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a file of JSON lines; other lines are skipped."""
     with file.open("rb") as lines:
         for line in lines:
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict):
+            if (value := json_object(line)) is not None:
                 yield value
+
+
+def object_in_file(file: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; empty if it cannot be read, is too large, or holds something else."""
+    try:
+        content = file.read_bytes() if file.stat().st_size <= LARGEST else b""
+    except OSError:
+        return {}
+    return json_object(content) or {}
+
+
+def json_object(text: Any) -> dict[str, Any] | None:
+    """Return the object of a JSON text; None for anything else."""
+    try:
+        value = json.loads(text) if isinstance(text, str | bytes) else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def image_of(url: Any) -> ImageContent | None:
