@@ -148,17 +148,16 @@ class Watch:
                 }
             },
         )
-        who, notified = (culprit.link.partition("[")[0], culprit.plugin), False
+        who = culprit.link.partition("[")[0], culprit.plugin
         if kind == "avoidable" and dollars > CENT and who not in self._reported:
             self._reported.add(who)
             by = f"plugin {culprit.plugin!r} ({culprit.hook})" if culprit.plugin else "pi, or a cause not found"
-            notified = True
             ctx.ui.notify(
                 f"The provider's cache was lost at {link}, changed by {by}: {missed:,} tokens were paid again, about"
                 f" ${dollars:.2f}. /cache lists all of them.",
                 "warning",
             )
-        if not notified and ctx.settings.get(SETTING) is True:
+        elif ctx.settings.get(SETTING) is True:
             notify_miss(culprit, kind, missed, event, ctx)
 
     def _store(self, _event: object, ctx: PiContext) -> None:
