@@ -317,7 +317,7 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     **dict.fromkeys(
         (
             "apm asdf cabal carthage conan dart flutter fnm ghcup goenv helm jupyter luarocks micro nimble nodenv "
-            "nuget nvm opam packer paru pear pecl pyenv raco rbenv sdk shards spack stack tlmgr vcpkg volta yay"
+            "nuget nvm opam paru pear pecl pyenv raco rbenv sdk shards spack stack tlmgr vcpkg volta yay"
         ).split(),
         _rows(
             "install -S -Sy -Syu -U plugin_install plugin_add plugins_install pub_add pub_global_activate "
