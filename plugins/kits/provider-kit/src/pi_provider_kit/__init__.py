@@ -43,7 +43,7 @@ _HOMES: dict[str, str] = {
     "failure": "HttpFailed answer_failure redact secrets_of transport_failure",
     "http_client": "Http import_httpx tls_context user_agent",
     "json_values": "compact_json dicts parse_json shown_bytes token_count",
-    "messages": "NO_RESULT same_model system_prompt_of transform_messages",
+    "messages": "NO_RESULT data_url same_model system_prompt_of transform_messages",
     "output_schema": "claude_output_schema",
     "partial": "PartialJson",
     "progress": "Progress",
@@ -63,7 +63,7 @@ _HOMES: dict[str, str] = {
     "tokens": "estimate_context_tokens estimate_tokens",
     "tool_ids": "completions_id mistral_id responses_id sanitized_id",
     "usage": "calculate_cost with_cost",
-    "whole_answer": "answer_whole data_url user_content",
+    "whole_answer": "answer_whole user_content",
     "xml_tool_calls": "xml_calls",
 }
 """Module of this package to the public names that live there."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context
 
-__all__ = ["NO_RESULT", "same_model", "system_prompt_of", "transform_messages"]
+__all__ = ["NO_RESULT", "data_url", "same_model", "system_prompt_of", "transform_messages"]
 
 NO_RESULT = "No result provided"
 """Result text of a call without a result."""
@@ -75,6 +75,11 @@ def system_prompt_of(context: Context) -> str:
     """
     later = (text_of(message.content) for message in context.messages if isinstance(message, SystemMessage))
     return clean_text("\n\n".join(filter(None, (context.system_prompt, *later))))
+
+
+def data_url(image: ImageContent) -> str:
+    """Return an image as a ``data:`` URL."""
+    return f"data:{image.mime_type};base64,{image.data}"
 
 
 def _split(messages: Iterable[Message]) -> Iterator[tuple[AssistantMessage | None, list[Message]]]:

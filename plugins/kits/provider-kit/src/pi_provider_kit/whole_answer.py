@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_provider_kit.http_client import Http
     from pi_provider_kit.request import HttpRequest
 
-__all__ = ["answer_whole", "data_url", "user_content"]
+__all__ = ["answer_whole", "user_content"]
 
 
 async def answer_whole(
@@ -67,8 +67,3 @@ def user_content(messages: Any) -> tuple[str, list[Any]]:
     content = messages[-1].content if messages else ""
     images = [] if isinstance(content, str) else [each for each in content if isinstance(each, ImageContent)]
     return (messages[-1].text if messages else ""), images
-
-
-def data_url(image: Any) -> str:
-    """Return an ``ImageContent`` as a ``data:`` URL."""
-    return f"data:{image.mime_type};base64,{image.data}"

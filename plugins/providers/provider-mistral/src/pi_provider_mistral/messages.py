@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
-from pi_provider_kit import compact_json, mistral_id, system_prompt_of, transform_messages
+from pi_provider_kit import compact_json, data_url, mistral_id, system_prompt_of, transform_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,7 +45,7 @@ def _part(block: Any) -> dict[str, Any] | None:
     if isinstance(block, TextContent) and block.text.strip():
         return {"type": "text", "text": block.text}
     if isinstance(block, ImageContent):
-        return {"type": "image_url", "image_url": f"data:{block.mime_type};base64,{block.data}"}
+        return {"type": "image_url", "image_url": data_url(block)}
     if isinstance(block, ThinkingContent):
         part: dict[str, Any] = {"type": "thinking", "thinking": [{"type": "text", "text": block.thinking}]}
         return {**part, "signature": block.thinking_signature} if block.thinking_signature else part

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
-from pi_provider_kit import clean_text, compact_json, completions_id, system_prompt_of, transform_messages
-from pi_provider_openai.shared import data_url, result_text
+from pi_provider_kit import clean_text, compact_json, completions_id, data_url, system_prompt_of, transform_messages
+from pi_provider_openai.shared import result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

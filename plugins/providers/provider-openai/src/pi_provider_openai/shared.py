@@ -31,7 +31,6 @@ __all__ = [
     "cache_key",
     "cache_retention",
     "copilot_headers",
-    "data_url",
     "function_of",
     "loads",
     "max_tokens",
@@ -146,11 +145,6 @@ def result_text(content: Iterable[Any]) -> str:
     if text:
         return text
     return "(see attached image)" if any(isinstance(block, ImageContent) for block in blocks) else "(no tool output)"
-
-
-def data_url(image: ImageContent) -> str:
-    """Return the image as a data URL."""
-    return f"data:{image.mime_type};base64,{image.data}"
 
 
 def loads(data: bytes) -> Any:
