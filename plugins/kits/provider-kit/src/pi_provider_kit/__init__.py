@@ -63,7 +63,7 @@ _HOMES: dict[str, str] = {
     "tokens": "estimate_context_tokens estimate_tokens",
     "tool_ids": "completions_id mistral_id responses_id sanitized_id",
     "usage": "calculate_cost with_cost",
-    "whole_answer": "answer_whole user_content",
+    "whole_answer": "add_text answer_whole user_content",
     "xml_tool_calls": "xml_calls",
 }
 """Module of this package to the public names that live there."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_provider_kit.http_client import Http
     from pi_provider_kit.request import HttpRequest
 
-__all__ = ["answer_whole", "user_content"]
+__all__ = ["add_text", "answer_whole", "user_content"]
 
 
 async def answer_whole(
@@ -58,6 +58,13 @@ async def answer_whole(
         return
     yield builder.start()
     yield builder.done()
+
+
+def add_text(builder: AnswerBuilder, text: str) -> None:
+    """Add a whole text to an answer."""
+    place = builder.text_start().content_index
+    builder.text(place, text)
+    builder.text_end(place)
 
 
 def user_content(messages: Any) -> tuple[str, list[Any]]:

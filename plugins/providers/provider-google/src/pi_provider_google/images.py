@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_provider_google.gemini import BASE_URL, model_path
 from pi_provider_google.reading import failure_of, usage_of
-from pi_provider_kit import HttpFailed, HttpRequest, dicts, user_content
+from pi_provider_kit import HttpFailed, HttpRequest, add_text, dicts, user_content
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
@@ -64,6 +64,4 @@ def _add_part(builder: AnswerBuilder, part: dict[str, Any]) -> None:
     if isinstance(image, dict) and isinstance(image.get("data"), str):
         builder.image(image["data"], str(image.get("mimeType") or "image/png"))
     elif isinstance(part.get("text"), str) and part["text"]:
-        at = builder.text_start().content_index
-        builder.text(at, part["text"])
-        builder.text_end(at)
+        add_text(builder, part["text"])

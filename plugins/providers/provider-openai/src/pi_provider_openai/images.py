@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import HttpFailed, HttpRequest, data_url, dicts, token_count, user_content, with_cost
+from pi_provider_kit import HttpFailed, add_text, data_url, dicts, token_count, user_content, with_cost
+from pi_provider_openai.shared import request_for
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
-    from pi_provider_kit import AnswerBuilder
+    from pi_provider_kit import AnswerBuilder, HttpRequest
 
 __all__ = ["add_images", "openai_images_request", "openrouter_images_request"]
 
@@ -32,7 +33,7 @@ def openai_images_request(model: Model, context: Context, options: StreamOptions
     payload = {"model": model.id, "prompt": prompt, **_options(options)}
     if not model.id.startswith(("gpt-image", "chatgpt-image")):
         payload["response_format"] = "b64_json"  # the default of the others is an address
-    return _request(model, options, "/images/generations", payload)
+    return request_for(model, options, "/images/generations", payload)
 
 
 def openrouter_images_request(model: Model, context: Context, options: StreamOptions) -> HttpRequest:
@@ -44,7 +45,7 @@ def openrouter_images_request(model: Model, context: Context, options: StreamOpt
     if images:
         references = [{"type": "image_url", "image_url": {"url": data_url(each)}} for each in images]
         payload["input_references"] = references
-    return _request(model, options, "/images", payload)
+    return request_for(model, options, "/images", payload)
 
 
 def add_images(builder: AnswerBuilder, answer: Any) -> None:
@@ -62,9 +63,7 @@ def add_images(builder: AnswerBuilder, answer: Any) -> None:
     kind = answer.get("output_format")
     for each in found:
         if isinstance(each.get("revised_prompt"), str) and each["revised_prompt"]:
-            at = builder.text_start().content_index
-            builder.text(at, each["revised_prompt"])
-            builder.text_end(at)
+            add_text(builder, each["revised_prompt"])
         if isinstance(each.get("b64_json"), str):
             builder.image(each["b64_json"], f"image/{kind if isinstance(kind, str) else 'png'}")
         elif each.get("url"):
@@ -77,13 +76,6 @@ def _options(options: StreamOptions) -> dict[str, Any]:
     named = {name: wanted[key] for key, name in _OPTIONS.items() if wanted.get(key) is not None}
     count = token_count(wanted.get("count"))
     return {**named, **({"n": min(count, _MOST_IMAGES)} if count > 1 else {})}
-
-
-def _request(model: Model, options: StreamOptions, path: str, payload: dict[str, Any]) -> HttpRequest:
-    headers = dict(model.headers or {})
-    if options.api_key:
-        headers["authorization"] = f"Bearer {options.api_key}"
-    return HttpRequest(url=f"{model.base_url.rstrip('/')}{path}", body=payload, headers=headers)
 
 
 def _usage(model: Model, reported: Any, images: int) -> Usage:

@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import HttpFailed, HttpRequest, dicts, user_content
+from pi_provider_kit import HttpFailed, add_text, dicts, user_content
+from pi_provider_openai.shared import request_for
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
-    from pi_provider_kit import AnswerBuilder
+    from pi_provider_kit import AnswerBuilder, HttpRequest
 
 __all__ = ["add_scores", "moderations_request"]
 
 
 def moderations_request(model: Model, context: Context, options: StreamOptions) -> HttpRequest:
     """Return a request to ``/moderations`` for the text of the last message."""
-    headers = dict(model.headers or {})
-    if options.api_key:
-        headers["authorization"] = f"Bearer {options.api_key}"
     payload = {"model": model.id, "input": user_content(context.messages)[0]}
-    return HttpRequest(url=f"{model.base_url.rstrip('/')}/moderations", body=payload, headers=headers)
+    return request_for(model, options, "/moderations", payload)
 
 
 def add_scores(builder: AnswerBuilder, answer: Any) -> None:
@@ -34,6 +32,4 @@ def add_scores(builder: AnswerBuilder, answer: Any) -> None:
     scores = results[0].get("category_scores") if results else None
     if not isinstance(scores, dict):
         raise HttpFailed("The answer of the moderations API has no scores", kind="event")
-    at = builder.text_start().content_index
-    builder.text(at, json.dumps(scores))
-    builder.text_end(at)
+    add_text(builder, json.dumps(scores))

@@ -1,4 +1,4 @@
-"""Common parts of the requests of all four APIs: levels, limits, caching, headers, JSON, strict schemas."""
+"""Common parts of the requests of all APIs: levels, limits, caching, headers, JSON, strict schemas."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pi_hookspecs.content import ImageContent, TextContent
 from pi_hookspecs.errors import RequestFailed
 from pi_provider_kit import (
+    HttpRequest,
     clamp_thinking_level,
     default_max_tokens,
     estimate_context_tokens,
@@ -35,6 +36,7 @@ __all__ = [
     "loads",
     "max_tokens",
     "output_format",
+    "request_for",
     "result_text",
     "status_of",
     "thinking_of",
@@ -136,6 +138,14 @@ def copilot_headers(model: Model, messages: Iterable[Message]) -> dict[str, str]
     if any(isinstance(block, ImageContent) for message in messages for block in message.content):
         headers["copilot-vision-request"] = "true"
     return headers
+
+
+def request_for(model: Model, options: StreamOptions, path: str, payload: dict[str, Any]) -> HttpRequest:
+    """Return the request to an API that does not stream, with the key as a bearer token if there is one."""
+    headers = dict(model.headers or {})
+    if options.api_key:
+        headers["authorization"] = f"Bearer {options.api_key}"
+    return HttpRequest(url=f"{model.base_url.rstrip('/')}{path}", body=payload, headers=headers)
 
 
 def result_text(content: Iterable[Any]) -> str:
