@@ -33,17 +33,18 @@ def stored(folder: Path, cwd: Path | None) -> Iterator[Stored]:
         cwd: The working directory whose sessions are wanted; None for all.
     """
     wanted = None if cwd is None else {str(cwd), os.path.realpath(cwd)}
+    hashes = {hashlib.sha256(each.encode()).hexdigest() for each in wanted or ()}
     roots = {name: path for path, name in object_in(object_in_file(folder / "projects.json"), "projects").items()}
     for project in sorted((folder / "tmp").iterdir()) if (folder / "tmp").is_dir() else ():
         root = _root(project) or str(roots.get(project.name) or "")
-        hashes = {hashlib.sha256(each.encode()).hexdigest() for each in wanted or ()}
         if wanted is not None and root not in wanted and project.name not in hashes:
             continue
         place = root or (str(cwd) if cwd is not None else "")
         for file in sorted((project / "chats").glob("session-*.json*")):
             moved = file.suffix == ".json" and file.with_suffix(".jsonl").is_file()
             if file.suffix in (".json", ".jsonl") and file.is_file() and not moved:
-                yield Stored(file, _id(file), partial(_read, file, place))
+                name = _id(file)
+                yield Stored(file, name, partial(_read, file, name, place))
 
 
 def _root(project: Path) -> str:
@@ -71,10 +72,10 @@ def _id(file: Path) -> str:
     return session if isinstance(session, str) and session else file.stem
 
 
-def _read(file: Path, cwd: str) -> Transcript | None:
+def _read(file: Path, name: str, cwd: str) -> Transcript | None:
     if file.stat().st_size > LARGEST:
         return None
-    found = Transcript(id=_id(file), api="google-generative-ai", provider="google", cwd=cwd)
+    found = Transcript(id=name, api="google-generative-ai", provider="google", cwd=cwd)
     messages: dict[str, dict[str, Any]] = {}
     for record in _records(file):
         changes = object_in(record, "$set") or ({} if "id" in record else record)
