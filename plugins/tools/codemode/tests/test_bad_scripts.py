@@ -12,7 +12,7 @@ import pi_codemode
 import pi_tools
 from pi_codemode.script_process import can_confine
 from pi_hookspecs import Tool, ToolCallResult, hookimpl
-from pi_testing import text, tool_call
+from pi_testing import tool_call
 
 pytestmark = [
     pytest.mark.slow,  # each starts a process, and some run into a deadline
@@ -70,18 +70,6 @@ def tools():
 @pytest.fixture
 def pi_plugins(guard, tools):
     return {"codemode": pi_codemode, "tools": pi_tools, "guard": guard, "more": tools}
-
-
-@pytest.fixture
-async def ran(pi_session, script):
-    """Return a function that lets the model run a script, and returns what the model gets."""
-
-    async def run(code, **arguments):
-        script.turn(tool_call("codemode", code=code, **arguments)).turn(text("Done."))
-        await pi_session.prompt("go")
-        return script.requests[-1].tool_results[-1]
-
-    return run
 
 
 BAD = {

@@ -8,23 +8,11 @@ import pi_codemode
 import pi_tools
 from pi_codemode.script_process import can_confine
 from pi_hookspecs import ImageContent, Tool, ToolResult, hookimpl
-from pi_testing import text, tool_call
+from pi_testing import text
 
 pytestmark = pytest.mark.pi(
     plugins={"codemode": pi_codemode, "tools": pi_tools}, settings={"codemode": {"enabled": True}}
 )
-
-
-@pytest.fixture
-async def ran(pi_session, script):
-    """Return a function that lets the model run a script, and returns what the model gets."""
-
-    async def run(code, **arguments):
-        script.turn(tool_call("codemode", code=code, **arguments)).turn(text("Done."))
-        await pi_session.prompt("go")
-        return script.requests[-1].tool_results[-1]
-
-    return run
 
 
 async def test_a_script_reads_files_in_parallel_and_returns_what_is_needed(ran, pi_session):
