@@ -52,13 +52,10 @@ class Servers:
 
     @cached_property
     def _there(self) -> list[ServedSession]:
-        from pi_client import PiClientError
         from pi_client.ssh import served_on
 
-        try:
+        with _client_errors():
             return served_on(str(self._ssh))
-        except PiClientError as error:
-            raise UserError(str(error)) from error
 
     def reach(self) -> None:
         """Log in to the other computer, where one is meant; ``find`` then asks it nothing more.
@@ -75,15 +72,13 @@ class Servers:
         Raises:
             UserError: There is none, there are several, or the other computer cannot be reached.
         """
-        from pi_client import PiClientError, find_served
+        from pi_client import find_served
         from pi_client.served import choose_served
 
-        try:
+        with _client_errors():
             if self._ssh is None:
                 return find_served(self._settings.agent_dir, name, self._cwd)
             return choose_served(self._there, name, f"on {self._ssh!r}")
-        except PiClientError as error:
-            raise UserError(str(error)) from error
 
     @contextmanager
     def socket_of(self, served: ServedSession) -> Iterator[str]:
@@ -95,14 +90,10 @@ class Servers:
         if self._ssh is None:
             yield served.socket
             return
-        from pi_client import PiClientError
         from pi_client.ssh import forwarded
 
-        try:
-            with forwarded(self._ssh, served) as here:
-                yield here.socket
-        except PiClientError as error:
-            raise UserError(str(error)) from error
+        with _client_errors(), forwarded(self._ssh, served) as here:
+            yield here.socket
 
 
 # One prompt
@@ -152,10 +143,17 @@ async def reporting_client_errors(work: Awaitable[int]) -> int:
     Raises:
         UserError: The connection failed.
     """
+    with _client_errors():
+        return await work
+
+
+@contextmanager
+def _client_errors() -> Iterator[None]:
+    """Convert the client's errors to errors for the user."""
     from pi_client import PiClientError
 
     try:
-        return await work
+        yield
     except PiClientError as error:
         raise UserError(str(error)) from error
 
