@@ -9,7 +9,7 @@ import os
 import platform
 import sys
 import time
-from importlib.metadata import PackageNotFoundError, distributions, metadata
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import AssistantMessage, MessageEntry, PiError, ToolResultMessage
@@ -81,11 +81,9 @@ def _versions(ctx: PiContext) -> Iterator[str]:
 def _plugins() -> Iterator[str]:
     """Yield the distributions with plugins; those of pi's own version in one row."""
     from pi_cli import __version__
+    from pi_core.host.discovery import find_plugins
 
-    found: dict[str, str] = {}
-    for each in distributions():
-        if any(point.group == "pi" for point in each.entry_points):
-            found.setdefault(each.metadata["Name"], each.version)
+    found = {each.distribution: each.version for each in find_plugins()[0]}
     ours = [name for name, version in found.items() if name.startswith("pluggypi-") and version == __version__]
     yield f"- {len(ours)} distributions of pi {__version__}"
     yield from sorted(f"- {name} {version}" for name, version in found.items() if name not in ours)
@@ -124,7 +122,7 @@ def _log_lines() -> list[str]:
     """Return the end of this process's debug log as a code block; nothing without a log."""
     logging: Any = sys.modules.get("logging")
     handlers = logging.getLogger("pi").handlers if logging is not None else ()
-    files = [name for each in handlers if (name := getattr(each, "baseFilename", None))]
+    files = [each.baseFilename for each in handlers if isinstance(each, logging.FileHandler)]
     if not files:
         return []
     try:
