@@ -56,10 +56,9 @@ async def check(registry: ModelRegistry, provider: str | None, *, as_json: bool 
         print_json([{"provider": name, "state": state.name, "detail": one_line(state.words)} for name, state in rows])
     else:
         states = [await _print_state(registry, name) for name in names]
-    if not states and as_json:
-        return _EXIT_CODES["not ready"]
+        if not states:
+            sys.stdout.write("not ready: no provider has a key or a login. Sign in with pi auth login, or set a key.\n")
     if not states:
-        sys.stdout.write("not ready: no provider has a key or a login. Sign in with pi auth login, or set a key.\n")
         return _EXIT_CODES["not ready"]
     codes = [_EXIT_CODES[state.name] for state in states]
     return _EXIT_CODES["invalid"] if _EXIT_CODES["invalid"] in codes else min(codes)
