@@ -146,10 +146,11 @@ async def name(conversation: Conversation, argument: str) -> None:
 async def show(conversation: Conversation, _argument: str) -> None:
     """Show the session's statistics."""
     from pi_terminal_kit.figures import cost_rows
+    from pi_terminal_kit.words import count
 
     stats = conversation.session.get_session_stats()
     write = conversation.write_line
-    calls = f"{stats.tool_calls:,} tool call{'' if stats.tool_calls == 1 else 's'}"
+    calls = count(stats.tool_calls, "tool call")
     write(f"File      {below_home(str(stats.session_file)) if stats.session_file else 'in memory'}")
     write(f"ID        {stats.session_id}")
     write(f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model, {calls}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
+from pi_terminal_kit.words import count as count_of
 from pi_tui.lines.ansi import runs_of_lines
 from pi_tui.lines.line import fill, indent
 from pi_tui.lines.wrap import chop, wrap
@@ -45,7 +46,7 @@ def more(count: int, which: str, look: Look, width: int, *, total: int | None = 
     if not count:
         return []
     hint = look.hints.get("expand")
-    text = f"{count:,} {which} line{'' if count == 1 else 's'}{f', {total:,} total' if total is not None else ''}"
+    text = f"{count_of(count, f'{which} line')}{f', {total:,} total' if total is not None else ''}"
     return wrap([Run(f"... ({text}{f', {hint} to expand' if hint else ''})", "muted")], width)
 
 

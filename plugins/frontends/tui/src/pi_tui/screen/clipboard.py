@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import ImageContent
 from pi_terminal_kit.clipboard import clipboard_sequence
 from pi_terminal_kit.desktop_clipboard import DesktopClipboard
+from pi_terminal_kit.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +56,7 @@ class Clipboard:
         sequence = clipboard_sequence(text)
         if sequence is not None:
             self._app.write_terminal(sequence)
-        many = f"{len(text):,} character{'' if len(text) == 1 else 's'}"
+        many = count(len(text), "character")
         if await self._desktop.write_text(text):
             self._app.report(f"Copied {many}.")
         elif sequence is not None:
