@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from pi_tui.editor.clusters import is_narrow
 from pi_tui.lines.graphics import PLACEHOLDER
+from pi_tui.squeeze import style_after
 
 __all__ = ["PLAIN", "Piece", "Styles", "pieces", "styled"]
 
@@ -122,7 +123,7 @@ def _content(written: str, styles: Styles, *, is_end: bool) -> Content | None:
         kind = token.lastgroup
         shown = token[0]
         if kind == "style":
-            style = _styled(style, token["style"])
+            style = style_after(style, token["style"])
         elif kind == "link":
             marks = None
         elif kind == "text":
@@ -137,15 +138,6 @@ def _content(written: str, styles: Styles, *, is_end: bool) -> Content | None:
             return None
         raw += shown
     return None if style else Content(raw, text, marks)
-
-
-def _styled(style: str, codes: str) -> str:
-    """Return the style after codes, which are added to the previous ones unless they begin with a reset."""
-    if codes in ("", "0"):
-        return ""
-    if codes.startswith("0;"):
-        return codes[2:]
-    return f"{style};{codes}" if style else codes
 
 
 @lru_cache(maxsize=1000)

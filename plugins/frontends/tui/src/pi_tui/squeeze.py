@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["squeezed"]
+__all__ = ["squeezed", "style_after"]
 
 _TOKEN = re.compile(
     r"\x1b\[(?P<style>[0-9;]*)m"
@@ -49,13 +49,8 @@ class _Writer:
         self._column: int | None = None
 
     def style(self, codes: str) -> None:
-        """Style the next text; the codes are added to the previous ones unless they begin with a reset."""
-        if codes in ("", "0"):
-            self._wanted = ""
-        elif codes.startswith("0;"):
-            self._wanted = codes[2:]
-        else:
-            self._wanted = f"{self._wanted};{codes}" if self._wanted else codes
+        """Style the next text."""
+        self._wanted = style_after(self._wanted, codes)
 
     def move(self, sequence: str, column: int) -> None:
         """Move the cursor, which requires no style."""
@@ -93,6 +88,15 @@ class _Writer:
             before = "0;" if self._has and self._wanted else ""
             self._parts.append(f"\x1b[{before}{self._wanted or '0'}m")
             self._has = self._wanted
+
+
+def style_after(style: str, codes: str) -> str:
+    """Return the style after codes, which are added to the previous ones unless they begin with a reset."""
+    if codes in ("", "0"):
+        return ""
+    if codes.startswith("0;"):
+        return codes[2:]
+    return f"{style};{codes}" if style else codes
 
 
 def _is_plain(text: str) -> bool:
