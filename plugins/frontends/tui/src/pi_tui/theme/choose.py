@@ -77,17 +77,14 @@ def color_depth(environ: Mapping[str, str], true_color: object = "auto") -> Dept
     term = environ.get("TERM", "")
     if environ.get("NO_COLOR") or term == "dumb":
         return "none"
-    if true_color is True:
+    has_all = (
+        environ.get("COLORTERM", "").lower() in ("truecolor", "24bit")
+        or environ.get("TERM_PROGRAM") in _TRUE_COLOR_PROGRAMS
+        or "WT_SESSION" in environ
+        or "direct" in term
+        or "kitty" in term
+    )
+    uses_all = true_color if isinstance(true_color, bool) else has_all
+    if uses_all:
         return "truecolor"
-    if true_color is False:
-        return "256" if "256" in term or _has_true_color(environ) else "16"
-    if _has_true_color(environ):
-        return "truecolor"
-    return "256" if "256" in term else "16"
-
-
-def _has_true_color(environ: Mapping[str, str]) -> bool:
-    term = environ.get("TERM", "")
-    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or "direct" in term:
-        return True
-    return environ.get("TERM_PROGRAM") in _TRUE_COLOR_PROGRAMS or "WT_SESSION" in environ or "kitty" in term
+    return "256" if has_all or "256" in term else "16"
