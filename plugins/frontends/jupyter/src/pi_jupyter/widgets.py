@@ -82,7 +82,7 @@ class _Dialog:
         if dialog.kind == "select":
             return [*(self._button(str(each), partial(str, each)) for each in dialog.options), self._cancel("Cancel")]
         if dialog.kind == "confirm":
-            return [self._kit.HBox([self._button("Yes", partial(bool, 1)), self._cancel("No")])]
+            return [self._kit.HBox([self._button("Yes", lambda: True), self._cancel("No")])]
         if dialog.kind == "editor":
             field = self._kit.Textarea(value=dialog.text, rows=8)
         else:
