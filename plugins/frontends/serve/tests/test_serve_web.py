@@ -144,7 +144,7 @@ async def test_a_proxy_may_offer_it_below_a_path_and_take_the_path_out_or_leave_
 
 
 @pytest.mark.slow
-async def test_whoever_has_a_wrong_token_waits_and_the_others_do_not(served, tmp_path, monkeypatch) -> None:
+async def test_a_client_with_a_wrong_token_waits_and_the_others_do_not(served, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(web, "_REFUSED_SECONDS", 3600)
     async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as url:
         wrong = connect(socket_of(url), additional_headers={"Authorization": "Bearer wrong"}, proxy=None)

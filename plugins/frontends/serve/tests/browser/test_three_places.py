@@ -61,7 +61,7 @@ $ pi serve -c --model offline/rules --port 8080
 {served}
 ```
 
-On the phone, the next prompt; meanwhile somebody at the desk asks from a script, and both appear in both places:
+On the phone, the next prompt; meanwhile a script at the desk asks, too, and both appear in both places:
 
 ```text
 $ pi -p --attach "Count the words in tides.txt"
