@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SSH = f"""#!{sys.executable}
-import os, socket, subprocess, sys, threading
+import os, socket, subprocess, sys, threading, time
 *options, host = [each for each in sys.argv[1:] if each != "--"] if "-N" in sys.argv else sys.argv[2:3]
 if host == "nowhere.invalid":
     sys.exit("ssh: Could not resolve hostname nowhere.invalid")
@@ -36,6 +36,7 @@ if "-N" not in sys.argv:
 here, there = sys.argv[sys.argv.index("-L") + 1].split(":")
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(here)
+time.sleep(0.2)  # ssh may be interrupted between the two as well
 listener.listen()
 def pass_on(one, other):
     while data := one.recv(65536):

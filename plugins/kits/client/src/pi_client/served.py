@@ -15,7 +15,7 @@ from pi_client.errors import ConnectionLost, PiClientError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ServedSession", "choose_served", "find_served", "open_served", "served_sessions"]
+__all__ = ["ServedSession", "choose_served", "find_served", "listens", "open_served", "served_sessions"]
 
 _MIN_NAME = 4
 """Characters of the beginning of an id."""
@@ -53,7 +53,7 @@ def served_sessions(agent_dir: str | Path) -> list[ServedSession]:
     for path in sorted(Path(agent_dir, "run").glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError):
             facts = json.loads(path.read_bytes())
-            if _listens(facts["socket"]):
+            if listens(facts["socket"]):
                 places = (facts.get("url"), facts.get("public"))
                 found.append(ServedSession(facts["session"], facts["cwd"], facts["socket"], *places))
     return found
@@ -106,12 +106,13 @@ def _only(found: Sequence[ServedSession], served: Sequence[ServedSession], what:
     raise PiClientError(f"No session {what} is served.{others}")
 
 
-def _listens(path: str) -> bool:
+def listens(path: str | Path) -> bool:
+    """Whether a process accepts connections at a socket."""
     import socket
 
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(0)
-        return probe.connect_ex(path) in (0, errno.EAGAIN)
+        return probe.connect_ex(str(path)) in (0, errno.EAGAIN)
 
 
 async def open_served(

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from pi_client.errors import ConnectionLost, PiClientError
-from pi_client.served import ServedSession, choose_served
+from pi_client.served import ServedSession, choose_served, listens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +105,7 @@ def _wait(socket: Path, forwarding: subprocess.Popen[bytes], host: str) -> None:
         ConnectionLost: ssh has ended, or did not do so in time.
     """
     end = time.monotonic() + _SECONDS
-    while not socket.is_socket():
+    while not listens(socket):  # the file is there a moment before
         if forwarding.poll() is not None:
             raise ConnectionLost(f"ssh to {host!r} ended with code {forwarding.returncode}")
         if time.monotonic() > end:
