@@ -18,11 +18,21 @@ from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
 
-    from pi_core.conversation.cache_warming import CacheWarming
     from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.hooks.dispatcher import HookDispatcher
-    from pi_hookspecs import AssistantMessage, Context, Model, StreamOptions
+    from pi_hookspecs import AgentSettledEvent, AssistantMessage, Context, Model, StreamOptions
+
+    class _Warming(Protocol):
+        """What keeps the prompt of the last request in its provider's cache, as the conversation calls it."""
+
+        def forget(self) -> None: ...
+
+        def on_answer(self, answer: AssistantMessage) -> None: ...
+
+        def on_settled(self, event: AgentSettledEvent) -> None: ...
+
 
 __all__ = ["RequestHooks"]
 
@@ -79,7 +89,7 @@ class RequestHooks:
         self._request: _Request | None = None
         self.retries: Callable[[], int] = int
         self.remember: Callable[[Model, Context, StreamOptions], StreamOptions] = _as_it_is
-        self.warming: CacheWarming | None = None
+        self.warming: _Warming | None = None
         self.request_id = ""
         self.refused = False
         self.exit_code: int | None = None
