@@ -171,9 +171,7 @@ _HOMES: dict[str, str] = {
     ),
     "service_values": (
         "BranchSummary BranchSummaryRequest CacheWarmingPlan CacheWarmingState CachedPrompt CommandRequest "
-        "Compaction "
-        "CompactionPreparation "
-        "CompactionReason CompactionRequest PluginManifest RetryDecision SpawnRequest"
+        "Compaction CompactionPreparation CompactionReason CompactionRequest PluginManifest RetryDecision SpawnRequest"
     ),
     "services": (
         "BranchSummarizer CacheWarmer CommandRunner Compactor ExtensionLanguage Launcher PluginRunner ProcessKeeper "

@@ -281,7 +281,7 @@ class PluginManifest(Value):
         grants: What it declares that it uses, which is enforced; None without a declaration.
         agent_dir: The agent directory.
         entry: The plugin's file, if the program runs several plugins: those of a session with the same command share
-            one process, which is told the name and the file of each. None for a program that is one plugin.
+            one process, which gets the name and the file of each. None for a program that is one plugin.
         options: Further fields of the message ``start`` to a process that is shared; plain data.
         registers: What is known of what it registers before it has run for the first time, as a program reports it.
     """

@@ -191,21 +191,21 @@ class PluginRunner(Protocol):
 class ExtensionLanguage(Protocol):
     """Makes plugins of extensions that are files in another language than Python: says which program runs them.
 
-    It may also have ``install_packages(settings, environ, say, scripts)``: fetch what extensions import, if it is
-    missing. ``pi install`` calls it with the files of extensions, or with None to fetch it in any case; ``say`` takes
-    lines for the user.
+    It may also have:
+
+    - ``install_packages(settings, environ, say, scripts)``, which fetches what extensions import, if it is missing;
+      ``pi install`` calls it with the files of extensions, or with None to fetch it in any case; ``say`` takes lines
+      for the user;
+    - ``check(file, settings)``, which loads a file for its author and returns what is wrong with it and what it
+      registers: pairs of ``error``, ``warning`` or ``note`` and a sentence;
+    - ``diagnose(files, settings)``, which returns rows for ``pi doctor``: ``ok``, ``note``, ``warning`` or ``error``, a
+      sentence, and what to do.
 
     Since: 1.1
     """
 
     suffixes: tuple[str, ...]
-    """Ends of the names of files that it can run, as ``(".ts", ".js")``.
-
-    A language may also have ``check(file, settings)``, which loads a file for its author and returns what is wrong with
-    it and what it registers: pairs of ``error``, ``warning`` or ``note`` and a sentence. And ``diagnose(files,
-    settings)``, which returns rows for ``pi doctor``: ``ok``, ``note``, ``warning`` or ``error``, a sentence, and what
-    to do.
-    """
+    """Ends of the names of files that it can run, such as ``(".ts", ".js")``."""
 
     def manifest_of(self, file: Path, name: str, settings: SettingsView) -> PluginManifest:
         """Return the plugin of a file, whose ``entry`` is the file; start nothing.
