@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings
     from pi_hookspecs import PiAPI
 
-__all__ = ["Refusing", "is_program", "load_program", "name_of_program", "read_program", "refusing_program"]
+__all__ = [
+    "Refusing",
+    "is_program",
+    "load_program",
+    "name_of_program",
+    "read_program",
+    "refusing_program",
+    "run_program",
+]
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
@@ -125,6 +133,28 @@ def load_program(host: RunningHost, folder: Path, name: str, report: Callable[[s
         manifest = read_program(folder, host.settings.agent_dir)
     except UserError as error:
         return refusing_program(name, index.guards(), str(error), report)
+    return run_program(host, manifest, index, name=name, place=folder, report=report)
+
+
+def run_program(
+    host: RunningHost,
+    manifest: PluginManifest,
+    index: ProgramIndex,
+    *,
+    name: str,
+    place: Path,
+    report: Callable[[str], None],
+) -> object | None:
+    """Return the plugin that the installed ``PluginRunner`` creates for a manifest; report it if it cannot be used.
+
+    Args:
+        host: Has the installed runners.
+        manifest: The plugin.
+        index: Knows the hooks of its last run.
+        name: The plugin's name in this run.
+        place: Its folder or file, for messages.
+        report: Called with the reason if it cannot be used.
+    """
     loaded: list[object] = []
     problems: list[str] = []
     try:
@@ -132,7 +162,7 @@ def load_program(host: RunningHost, folder: Path, name: str, report: Callable[[s
         if not runners:
             problems.append("no installed plugin runs programs as plugins; the plugin 'isolated' does")
         for runner in runners[-1:]:
-            with guarded(problems.append, name, f"loading {folder}", host.load_seconds):
+            with guarded(problems.append, name, f"loading {place}", host.load_seconds):
                 try:
                     loaded.append(runner.thing.load_plugin(manifest, partial(host.report, name, "import")))
                 except UserError as error:

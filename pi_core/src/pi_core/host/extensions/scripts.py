@@ -6,12 +6,10 @@ A plugin runs them (service ``ExtensionLanguage``); without one they are found, 
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pi_core.host.extensions.manifests import refusing_program
+from pi_core.host.extensions.manifests import refusing_program, run_program
 from pi_core.host.extensions.program_index import ProgramIndex
-from pi_core.host.guarded import guarded
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
@@ -74,19 +72,11 @@ def load_script(host: RunningHost, file: Path, name: str, report: Callable[[str]
     An unusable plugin that is known to implement a hook whose failures refuse, refuses its calls.
     """
     index = ProgramIndex(host.settings.agent_dir, file.parent, file)
-    loaded: list[object] = []
-    problems: list[str] = []
     try:
         manifest = _manifest_of(host, file, name)
-        runners = host.services("PluginRunner")
-        if not runners:
-            problems.append("no installed plugin runs programs as plugins; the plugin 'isolated' does")
-        for runner in runners[-1:]:
-            with guarded(problems.append, name, f"loading {file}", host.load_seconds):
-                loaded.append(runner.thing.load_plugin(manifest, partial(host.report, name, "import")))
     except PiError as error:
-        problems.append(str(error))
-    return loaded[0] if loaded else refusing_program(name, index.guards(), "; ".join(problems), report)
+        return refusing_program(name, index.guards(), str(error), report)
+    return run_program(host, manifest, index, name=name, place=file, report=report)
 
 
 def _manifest_of(host: RunningHost, file: Path, name: str) -> PluginManifest:
