@@ -372,11 +372,7 @@ def _files(source: ExtensionSource) -> list[Path]:
     """Return the files of an extension: itself, all files of its package in Python, or all files of a program."""
     path = source.path
     assert path is not None  # noqa: S101 - callers have looked
-    if source.program is not None:
-        from pi_core.host.extensions.program_index import files_of_program
-
-        return files_of_program(source.program)
-    if source.script is not None and path.stem == "index":
+    if source.program is not None or (source.script is not None and path.stem == "index"):
         from pi_core.host.extensions.program_index import files_of_program
 
         return files_of_program(path.parent)
