@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import AbortSignal, Context, Message, Model, SideRequest
 
-__all__ = ["CACHE_WARMING", "SideRequests"]
+__all__ = ["SideRequests"]
 
-CACHE_WARMING = "cache_warming"
+_CACHE_WARMING = "cache_warming"
 """Purpose of requests that keep a prompt in its provider's cache."""
 
 _SUMMARIES: dict[str, Literal["compaction", "branchSummary"]] = {
@@ -79,14 +79,14 @@ class SideRequests:
                 break
             if not await self._next_try(decision.delay_ms, request, signal):
                 break
-            self._account(answer, request)
+            self._append_usage(answer, request.purpose)
             attempt = decision.attempt
         if attempt:
             await self._emit("Finished", request)
         if request.purpose in _SUMMARIES and answer.stop_reason not in ("error", "aborted"):
             self._summaries.append((answer, request))
         else:
-            self._account(answer, request)
+            self._append_usage(answer, request.purpose)
         return answer
 
     def _count(self, answer: AssistantMessage) -> None:
@@ -100,7 +100,7 @@ class SideRequests:
         made, self._summaries = self._summaries, []
         for answer, request in made:
             if not carried:
-                self._account(answer, request)
+                self._append_usage(answer, request.purpose)
 
     async def _next_try(self, delay_ms: int, request: SideRequest, signal: AbortSignal) -> bool:
         await self._emit("Scheduled", request)
@@ -159,7 +159,7 @@ class SideRequests:
             plugin: The plugin that decided to make it.
         """
         runtime = self._runtime
-        hooks = RequestHooks(runtime.hooks, runtime.plugins, CACHE_WARMING, plugin)
+        hooks = RequestHooks(runtime.hooks, runtime.plugins, _CACHE_WARMING, plugin)
 
         async def prepare(model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
             model, options = await runtime.models.prepare(model, options)
@@ -182,11 +182,8 @@ class SideRequests:
             self._count(answer)
         if runtime.gate.call is not None:
             runtime.gate.call.add(answer)
-        self._append_usage(answer, CACHE_WARMING)
+        self._append_usage(answer, _CACHE_WARMING)
         return answer
-
-    def _account(self, answer: AssistantMessage, request: SideRequest) -> None:
-        self._append_usage(answer, request.purpose)
 
     def _append_usage(self, answer: AssistantMessage, purpose: str) -> None:
         if answer.usage.total_tokens or answer.usage.cost.total:
