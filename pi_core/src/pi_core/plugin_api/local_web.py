@@ -64,7 +64,8 @@ class LocalGate:
             headers: The headers of the request.
             given: The token in its URL; empty if there is none.
         """
-        tokens = [given or _bearer(headers)] if given or _bearer(headers) else _cookies(headers)
+        token = given or _bearer(headers)
+        tokens = [token] if token else _cookies(headers)
         known = self._token.encode()
         return any(hmac.compare_digest(found.encode(errors="surrogateescape"), known) for found in tokens)
 
