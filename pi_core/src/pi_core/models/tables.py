@@ -199,9 +199,9 @@ class ModelTables:
     def virtual(self, model: Model) -> Registered | None:
         """Return the registration of a ``VirtualModel``; None if no plugin registers it now."""
         found = self.host.find(_TABLES, model.provider) if model.is_virtual else None
-        return (
-            found if found is not None and getattr(found.thing, "route", None) and found.thing.id == model.id else None
-        )
+        if found is None or isinstance(found.thing, ProviderInfo) or found.thing.id != model.id:
+            return None
+        return found
 
     # Discovered models
 
