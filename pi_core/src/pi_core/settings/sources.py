@@ -55,7 +55,7 @@ _VALUES: dict[str, dict[str, Any]] = {
     "PI_CLEAR_ON_SHRINK": _SWITCH,
     "PI_HARDWARE_CURSOR": _SWITCH,
     "PI_HYPERLINKS": _DETECTED_SWITCH,
-    "PI_IMAGE_PROTOCOL": {**dict.fromkeys(("none", "0"), "none"), "kitty": "kitty", "iterm2": "iterm2", "auto": "auto"},
+    "PI_IMAGE_PROTOCOL": {"none": "none", "0": "none", "kitty": "kitty", "iterm2": "iterm2", "auto": "auto"},
     "PI_TRUE_COLOR": _DETECTED_SWITCH,
 }
 """The texts of variables that do not contain any text, with the values that they stand for."""
