@@ -1,6 +1,6 @@
 // `pi`, the object that the function of an extension gets.
 
-import { current, inExtension } from "./blame.js";
+import { current } from "./blame.js";
 import { bus } from "./bus.js";
 import { addEntry } from "./entries.js";
 import { set, value } from "./mirror.js";
@@ -130,11 +130,6 @@ export function contextOf(extension) {
 /** Reports the failure of something that an extension did not wait for. */
 export function report(extension, error) {
   send({ type: "blame", plugin: extension.name, message: error?.message ?? String(error) });
-}
-
-/** Runs a function of an extension for a request. */
-export function runFor(extension, ctx, run) {
-  return inExtension(extension, ctx, run);
 }
 
 function flagOf({ description = "", type = "boolean", default: initial }) {

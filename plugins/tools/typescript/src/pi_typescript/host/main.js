@@ -3,8 +3,8 @@
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createApi, runFor } from "./api.js";
-import { current, describe, failed } from "./blame.js";
+import { createApi } from "./api.js";
+import { current, describe, failed, inExtension } from "./blame.js";
 import { bus } from "./bus.js";
 import { createContext } from "./ctx.js";
 import { announce, dispatch } from "./events.js";
@@ -96,7 +96,7 @@ async function renew(old) {
 
 async function load(extension) {
   extension.api = createApi(extension);
-  await runFor(extension, undefined, async () => (await loadFactory(extension.file))(extension.api));
+  await inExtension(extension, undefined, async () => (await loadFactory(extension.file))(extension.api));
   extension.takeOver();
 }
 
@@ -121,7 +121,7 @@ async function answer(message) {
     const ctx = createContext(extension, message.ctx, controller.signal);
     if (message.type !== "tool") extension.lastContext = message.ctx;
     const run = async () => REQUESTS[message.type](extension, message, ctx);
-    const result = await Promise.race([runFor(extension, message.ctx, run), given]);
+    const result = await Promise.race([inExtension(extension, message.ctx, run), given]);
     extension.tell();
     send({ type: "answer", id: message.id, answer: result ?? null });
   } catch (error) {
@@ -163,7 +163,7 @@ function announceNames() {
       if (!extension.handlers.get("session_info_changed")?.length || extension.lastContext === undefined) continue;
       const event = { type: "session_info_changed", name: name ?? undefined };
       const ctx = createContext(extension, extension.lastContext, undefined);
-      runFor(extension, extension.lastContext, () => announce(extension, event, ctx, (error) => failed(error, extension))).catch(
+      inExtension(extension, extension.lastContext, () => announce(extension, event, ctx, (error) => failed(error, extension))).catch(
         (error) => failed(error, extension),
       );
     }

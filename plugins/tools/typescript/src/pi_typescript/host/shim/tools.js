@@ -12,7 +12,7 @@ import { dirname, isAbsolute, join, posix, relative, resolve, sep } from "node:p
 import { current } from "../blame.js";
 import { call } from "../wire.js";
 import { editedText, withoutBom } from "./edits.js";
-import { DEFAULT_MAX_BYTES, DEFAULT_MAX_LINES, formatSize, truncateHead, truncateLine, truncateTail } from "./text.js";
+import { DEFAULT_MAX_BYTES, formatSize, truncateHead, truncateLine, truncateTail } from "./text.js";
 
 const described = JSON.parse(readFileSync(new URL("./tools.json", import.meta.url), "utf8"));
 
@@ -453,5 +453,3 @@ export function createCodingTools(cwd, options = {}) {
 export function createReadOnlyTools(cwd, options = {}) {
   return [createReadTool(cwd, options.read), createGrepTool(cwd, options.grep), createFindTool(cwd, options.find), createLsTool(cwd, options.ls)];
 }
-
-export { DEFAULT_MAX_LINES };

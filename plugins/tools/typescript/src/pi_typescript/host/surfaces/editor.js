@@ -1,6 +1,5 @@
 // An extension's editor in place of pi's: it has the text, pi has a copy of it after each key, and gets its keys back.
 
-import { value } from "../mirror.js";
 import { getEditorTheme } from "../shim/theme.js";
 import { providerFor } from "./completion.js";
 import { keybindings } from "./keys.js";
@@ -56,5 +55,3 @@ function cursorOf(editor, text) {
   const before = text.split("\n").slice(0, place.line);
   return before.reduce((sum, line) => sum + line.length + 1, 0) + place.col;
 }
-
-export const slashCommands = () => (value("commands") ?? []).map(({ name, description }) => ({ name, description }));

@@ -103,8 +103,7 @@ function setFooter(extension, ctxName, factory) {
 
 function setEditorComponent(extension, ctxName, factory) {
   editors.set(extension.name, factory);
-  const more = { events: {} };
-  const surface = () => openSurface(extension, ctxName, "editor", (screen) => openEditor(screen, factory), more);
+  const surface = () => openSurface(extension, ctxName, "editor", (screen) => openEditor(screen, factory));
   replace(extension, "editor", factory && hasScreen() ? surface : undefined);
 }
 
