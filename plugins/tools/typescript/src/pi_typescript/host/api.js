@@ -15,9 +15,7 @@ export function createApi(extension) {
     }
     return call(contextOf(extension), method, params);
   };
-  const quietly = (method, params) => {
-    act(method, params).catch((error) => report(extension, error));
-  };
+  const quietly = reporting(extension, act);
   const register = (map, name, thing) => {
     map.set(name, thing);
     extension.changed();
@@ -125,6 +123,13 @@ export function contextOf(extension) {
   const running = current();
   const ctx = running?.extension === extension ? running.ctx : undefined;
   return ctx ?? extension.lastContext ?? "";
+}
+
+/** Returns a function that calls as `act` does, for what an extension does not wait for: failures are reported. */
+export function reporting(extension, act) {
+  return (method, params) => {
+    act(method, params).catch((error) => report(extension, error));
+  };
 }
 
 /** Reports the failure of something that an extension did not wait for. */

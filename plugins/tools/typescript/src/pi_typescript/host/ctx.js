@@ -1,6 +1,6 @@
 // `ctx`, the object that handlers, tools and commands of an extension get.
 
-import { report } from "./api.js";
+import { report, reporting } from "./api.js";
 import { successor } from "./extension.js";
 import { sessionManager } from "./entries.js";
 import { modelRegistry } from "./models.js";
@@ -20,9 +20,7 @@ export function createContext(extension, name, signal) {
     if (extension.isStale) throw new Error(STALE);
     return call(name, method, params);
   };
-  const quietly = (method, params) => {
-    act(method, params).catch((error) => report(extension, error));
-  };
+  const quietly = reporting(extension, act);
   /** Calls what is to run in the session that has replaced the one of this context. */
   const follow = async (result, withSession) => {
     const { cancelled } = changed(result);

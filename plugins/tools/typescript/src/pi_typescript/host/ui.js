@@ -1,6 +1,6 @@
 // `ctx.ui`: dialogs, notices and what is shown around the conversation. What is drawn by components is in surfaces/.
 
-import { report } from "./api.js";
+import { reporting } from "./api.js";
 import { set, value } from "./mirror.js";
 import { surfaces } from "./surfaces/index.js";
 import { call } from "./wire.js";
@@ -8,9 +8,7 @@ import { call } from "./wire.js";
 /** Returns `ctx.ui` for a context. */
 export function createUi(extension, name) {
   const act = (method, params) => call(name, method, params);
-  const quietly = (method, params) => {
-    act(method, params).catch((error) => report(extension, error));
-  };
+  const quietly = reporting(extension, act);
   return {
     select: (title, options, how) => dialog(act, "ui.select", { title, options }, how),
     confirm: async (title, message, how) => Boolean(await dialog(act, "ui.confirm", { title, message }, how)),
