@@ -62,8 +62,11 @@ export async function dispatch(extension, hook, event, ctx, report) {
   return how(handlers, { type: hook, ...event }, ctx, report);
 }
 
+/** Calls handlers of a guard: one that fails refuses, whatever the others have answered. */
+const strictly = (handlers, event, ctx, report, take) => each(handlers, event, ctx, report, take, true);
+
 /** Calls handlers one after the other; `take` gets each result, and returns true to stop. */
-async function each(handlers, event, ctx, report, take = () => false, isStrict = false) {
+async function each(handlers, event, ctx, report, take = () => {}, isStrict = false) {
   let first;
   let hasAnswered = false;
   for (const { run } of handlers) {
@@ -106,17 +109,10 @@ function cancelling(...keys) {
 async function toolCall(handlers, event, ctx, report) {
   const before = JSON.stringify(event.input);
   let refusal = null;
-  await each(
-    handlers,
-    event,
-    ctx,
-    report,
-    (result) => {
-      if (result.block) refusal = picked(result, "block", "reason", "terminate");
-      return Boolean(result.block);
-    },
-    true,
-  );
+  await strictly(handlers, event, ctx, report, (result) => {
+    if (result.block) refusal = picked(result, "block", "reason", "terminate");
+    return Boolean(result.block);
+  });
   if (refusal) return refusal;
   return JSON.stringify(event.input) === before ? null : { input: event.input };
 }
@@ -127,7 +123,6 @@ async function toolResult(handlers, event, ctx, report) {
     const changed = picked(result, "content", "details", "isError", "usage");
     Object.assign(event, changed);
     answer = { ...answer, ...changed };
-    return false;
   });
   return answer;
 }
@@ -142,7 +137,6 @@ async function beforeAgentStart(handlers, event, ctx, report) {
       prompt = given.systemPrompt = result.systemPrompt;
       set("systemPrompt", prompt);
     }
-    return false;
   });
   const changed = changedPrompt(given, event.systemPrompt);
   if (prompt === undefined) prompt = changed;
@@ -186,24 +180,16 @@ async function input(handlers, event, ctx, report) {
       answer = { ...answer, ...picked(result, "text", "images") };
       Object.assign(event, picked(result, "text", "images"));
     }
-    return false;
   });
   return answer;
 }
 
 async function userBash(handlers, event, ctx, report) {
   let found;
-  await each(
-    handlers,
-    event,
-    ctx,
-    report,
-    (result) => {
-      found = result;
-      return Boolean(result.operations ?? result.result);
-    },
-    true,
-  );
+  await strictly(handlers, event, ctx, report, (result) => {
+    found = result;
+    return Boolean(result.operations ?? result.result);
+  });
   if (found?.result) return { result: found.result };
   if (!found?.operations) return null;
   const parts = [];
@@ -222,7 +208,6 @@ async function messageEnd(handlers, event, ctx, report) {
       event.message = result.message;
       answer = { message: result.message };
     }
-    return false;
   });
   return answer;
 }
@@ -233,7 +218,6 @@ async function boundary(handlers, event, ctx, report) {
   await each(handlers, event, ctx, report, (result) => {
     for (const entry of result.entries ?? []) entries.push(newEntry(entry));
     if (result.continue !== undefined) more = result.continue;
-    return false;
   });
   if (entries.length === 0 && more === undefined) return null;
   return { entries, ...(more === undefined ? {} : { continue: more }) };
@@ -275,10 +259,9 @@ async function context(handlers, event, ctx, report) {
     const system = { role: "system", content: value("systemPrompt"), timestamp: 0 };
     const given = { type: handler.name, messages: isWhole ? [system, ...current] : current };
     await each([handler], given, ctx, report, (result) => {
-      if (!result.messages) return false;
+      if (!result.messages) return;
       current = isWhole ? result.messages.filter((message) => message.role !== "system") : result.messages;
       isChanged = true;
-      return false;
     });
   }
   if (!isChanged && JSON.stringify(current) === JSON.stringify(messages)) return null;
@@ -291,7 +274,6 @@ async function providerRequest(handlers, event, ctx, report) {
   delete given.delta;
   await each(handlers, given, ctx, report, (result) => {
     given.payload = result;
-    return false;
   });
   if (JSON.stringify(given.payload) === JSON.stringify(payload)) return null;
   return { delta: difference(payload, given.payload) };
@@ -319,7 +301,6 @@ async function resources(handlers, event, ctx, report) {
     for (const key of ["skillPaths", "promptPaths", "themePaths"]) {
       if (result[key]) answer[key] = [...(answer[key] ?? []), ...result[key]];
     }
-    return false;
   });
   return Object.keys(answer).length > 0 ? answer : null;
 }
