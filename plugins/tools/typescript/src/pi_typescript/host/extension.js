@@ -85,15 +85,15 @@ export class Extension {
     ];
   }
 
-  /** Tells pi soon what is registered now; several changes in a row are told once. */
+  /** Sends pi soon what is registered now; several changes in a row are sent once. */
   changed() {
     if (!this.isLoaded || this.isChanged) return;
     this.isChanged = true;
-    queueMicrotask(() => this.tell());
+    queueMicrotask(() => this.sendChanges());
   }
 
-  /** Tells pi now what is registered, if it has changed. */
-  tell() {
+  /** Sends pi now what is registered, if it has changed. */
+  sendChanges() {
     if (!this.isChanged) return;
     this.isChanged = false;
     send({ type: "registers", plugin: this.name, ...this.describe() });

@@ -11,7 +11,7 @@ import { elideImports } from "./shim/imports.js";
 import { names, resolveShim } from "./shim/index.js";
 
 const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".json"];
-/** An import of another file or package than pi's: an older Node does not tell which files are loaded. */
+/** An import of another file or package than pi's: an older Node does not report which files are loaded. */
 const IMPORTS_FILES = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'](?!node:|@earendil-works\/|@mariozechner\/)/;
 const TYPED = /\.([mc]?ts|tsx)$/;
 /** How often each extension was loaded: a module is run once for each address. */

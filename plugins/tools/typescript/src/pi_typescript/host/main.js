@@ -122,10 +122,10 @@ async function answer(message) {
     if (message.type !== "tool") extension.lastContext = message.ctx;
     const run = async () => REQUESTS[message.type](extension, message, ctx);
     const result = await Promise.race([inExtension(extension, message.ctx, run), given]);
-    extension.tell();
+    extension.sendChanges();
     send({ type: "answer", id: message.id, answer: result ?? null });
   } catch (error) {
-    extension?.tell();
+    extension?.sendChanges();
     // The model gets what a tool has thrown as it is; people get its place, too.
     const text = message.type === "tool" && error instanceof Error ? error.message : describe(error, extension).message;
     send({ type: "answer", id: message.id, error: text });
@@ -152,7 +152,7 @@ async function start({ plugins, packages, agentDir, state }) {
   send({ type: "ready", contract: CONTRACT, plugins: ready });
 }
 
-/** Tells extensions of a new name of the session, which pi sends with what comes next. */
+/** Emits an event for a new name of the session, which pi sends with what comes next. */
 function announceNames() {
   let known;
   on("session", ({ id, name }) => {

@@ -1,4 +1,4 @@
-// `ctx.ui`: dialogs, notices and what is shown around the conversation. What is drawn by components is in surfaces/.
+// `ctx.ui`: dialogs, notices and what is displayed around the conversation. What is drawn by components is in surfaces/.
 
 import { reporting } from "./api.js";
 import { set, value } from "./mirror.js";

@@ -121,7 +121,7 @@ function usual() {
   return JSON.parse(readFileSync(new URL("./colors.json", import.meta.url), "utf8"));
 }
 
-/** The theme that is shown now. */
+/** The theme that is displayed now. */
 export function currentTheme() {
   const state = value("theme");
   if (current === undefined || state !== known) {
@@ -131,7 +131,7 @@ export function currentTheme() {
   return current;
 }
 
-/** A theme whose methods always use the theme that is shown now, for code that keeps it. */
+/** A theme whose methods always use the theme that is displayed now, for code that keeps it. */
 export const theme = new Proxy(Object.create(Theme.prototype), {
   get(_target, name) {
     const now = currentTheme();

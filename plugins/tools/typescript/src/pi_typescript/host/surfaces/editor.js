@@ -13,7 +13,7 @@ export async function openEditor(screen, factory) {
   if (provider) editor.setAutocompleteProvider?.(provider);
   let shown = editor.getText?.() ?? "";
   let key;
-  const tell = () => {
+  const sendText = () => {
     const text = editor.getText?.() ?? shown;
     shown = text;
     screen.drawn.send("editor", { text, cursor: cursorOf(editor, text) });
@@ -37,7 +37,7 @@ export async function openEditor(screen, factory) {
       key = message.key;
       editor.handleInput(data);
       key = undefined;
-      tell();
+      sendText();
     },
     takeMessage(message) {
       if (message.op !== "editor" || message.text === shown) return;
