@@ -37,7 +37,7 @@ class TypeScript:
             UserError: There is no Node.js.
         """
         node = find_node(settings)
-        packages = settings.agent_dir / "typescript"
+        packages = packages_folder(settings.agent_dir)
         options = (f"--max-old-space-size={_MOST_MEMORY}", "--no-warnings")
         cache = str(settings.agent_dir / "cache" / "node")
         command = ("/bin/sh", "-c", _PIPES, cache, node, *options, str(_HOST))
@@ -80,6 +80,11 @@ class TypeScript:
 
         if scripts is None or any(needs_packages(Path(each)) for each in scripts):
             install_packages(settings, environ, say)
+
+
+def packages_folder(agent_dir: Path) -> Path:
+    """Return the folder that has the packages that extensions import, in ``node_modules``."""
+    return agent_dir / "typescript"
 
 
 def flags_of_source(file: Path) -> list[dict[str, str]]:

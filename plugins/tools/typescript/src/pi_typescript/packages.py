@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 
 from pi_core.host.installers import find_program, is_offline, run_program
 from pi_hookspecs import UserError
+from pi_typescript.language import packages_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pi_hookspecs import SettingsView
 
-__all__ = ["install_packages", "missing_packages", "needs_packages", "packages_folder"]
+__all__ = ["install_packages", "missing_packages", "needs_packages"]
 
 _PINNED = Path(__file__).with_name("packages.json")
 _IMPORTS = re.compile(
@@ -37,11 +38,6 @@ _MOST_FILES = 500
 """Files of one extension that are read to find out what it imports."""
 _SHORT_WAITS = ("--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=1000")
 """Milliseconds between tries; npm waits up to a minute before it tries once more."""
-
-
-def packages_folder(agent_dir: Path) -> Path:
-    """Return the folder that has them in ``node_modules``."""
-    return agent_dir / "typescript"
 
 
 def missing_packages(agent_dir: Path) -> dict[str, dict[str, str]]:
