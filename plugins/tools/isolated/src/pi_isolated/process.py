@@ -57,6 +57,7 @@ class Request(ReprMixin):
 
     Attributes:
         ctx: The name of the context that it was given.
+        plugin: The plugin that asks, in a process that several share.
         answer: The answer.
         on_update: Called with each update.
         context: The variables of the task that asks: calls of the program are made on behalf of it.
@@ -64,6 +65,7 @@ class Request(ReprMixin):
     """
 
     ctx: str
+    plugin: Any
     answer: asyncio.Future[Any]
     on_update: Callable[[Any], None] | None = None
     context: Context = field(factory=copy_context)
@@ -104,9 +106,8 @@ class Process:
         self._loop = asyncio.get_running_loop()
         self._numbers = count(1)
         self._requests: dict[int, Request] = {}
-        self._owners: dict[int, Any] = {}
         self.culprit: Any = None
-        self._cancelled: dict[int, asyncio.TimerHandle] = {}
+        self._cancelled: dict[int, tuple[asyncio.TimerHandle, Request]] = {}
         self._calls: set[asyncio.Task[None]] = set()
         self._last_words = ""
         self.failure: ProgramFailure | None = None
@@ -139,13 +140,14 @@ class Process:
             raise self.failure
         number = next(self._numbers)
         line = _line({**message, "id": number})
-        request = self._requests[number] = Request(str(message.get("ctx")), self._loop.create_future(), on_update)
-        self._owners[number] = message.get("plugin")
+        request = self._requests[number] = Request(
+            str(message.get("ctx")), message.get("plugin"), self._loop.create_future(), on_update
+        )
         try:
             await self._write(line)
             return await request.answer
         except asyncio.CancelledError:
-            self._give_up(number)
+            self._give_up(number, request)
             for call in request.calls:
                 call.cancel()
             raise
@@ -155,8 +157,6 @@ class Process:
             raise
         finally:
             self._requests.pop(number, None)
-            if number not in self._cancelled:
-                self._owners.pop(number, None)
             if not self._keeps_calls:
                 for call in request.calls:
                     call.cancel()
@@ -181,14 +181,14 @@ class Process:
             last = f"; it wrote last: {self._last_words!r}" if self._last_words else ""
             self.failure = ProgramFailure(f"{why}{last}")
             # What blocks a process is what did not answer first; what ends it is what it was asked last.
-            running = next(iter(self._cancelled), next(reversed(self._requests), 0))
-            self.culprit = self._owners.get(running)
+            asked = [*(each for _, each in self._cancelled.values()), *reversed(self._requests.values())]
+            self.culprit = asked[0].plugin if asked else None
         self._child.kill()
         for future in (self._first, *(each.answer for each in self._requests.values())):
             if not future.done():
                 future.set_exception(self.failure)
                 future.exception()  # retrieved: the first one may have no one who waits
-        for timer in self._cancelled.values():
+        for timer, _ in self._cancelled.values():
             timer.cancel()
         self._cancelled.clear()
         if not (self.was_stopped and self._keeps_calls):  # what has ended the session must not end halfway
@@ -232,12 +232,12 @@ class Process:
         with suppress(OSError, RuntimeError):
             self._child.stdin.write(_line(message))
 
-    def _give_up(self, number: int) -> None:
+    def _give_up(self, number: int, request: Request) -> None:
         """Cancel a request, and end the program if it does not answer: what hangs would make every other one wait."""
         if self.failure is None:
             self.send({"type": "cancel", "id": number})
             why = f"it did not answer within {CANCEL_GRACE:g} s after a request was cancelled"
-            self._cancelled[number] = self._loop.call_later(CANCEL_GRACE, self.fail, why)
+            self._cancelled[number] = (self._loop.call_later(CANCEL_GRACE, self.fail, why), request)
 
     # Reading
 
@@ -308,10 +308,9 @@ class Process:
 
     def _answer(self, message: Mapping[str, Any], line: bytes) -> None:
         number = message.get("id")
-        timer = self._cancelled.pop(number, None) if isinstance(number, int) else None
-        if timer is not None:
-            timer.cancel()
-            self._owners.pop(int(number or 0), None)
+        cancelled = self._cancelled.pop(number, None) if isinstance(number, int) else None
+        if cancelled is not None:
+            cancelled[0].cancel()
             return
         request = self._requests.get(number) if isinstance(number, int) else None
         if request is None or request.answer.done():
