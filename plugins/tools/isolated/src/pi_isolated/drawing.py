@@ -35,16 +35,11 @@ class Drawing:
 
     def __init__(self, member: Member) -> None:
         self._member = member
-        self._ctx: PiContext | None = None
         self._typed: dict[int, asyncio.Future[str]] = {}
         self._numbers = count(1)
         self._removes: dict[str, Callable[[], None]] = {}
         self._is_redrawn = False
         self.renderings = Renderings(self._render, self._redraw, self._report)
-
-    def start(self, _event: Any, ctx: PiContext) -> None:
-        """Take the session: the rows of its past are rendered before the plugin is asked anything else."""
-        self._ctx = ctx
 
     def take(self, message: Mapping[str, Any]) -> None:
         """Take a message of the program."""
@@ -70,7 +65,8 @@ class Drawing:
             return await self._member.ask(process, request, ctx)
 
     def _session(self) -> PiContext | None:
-        return self._member.process_of_session().latest_context(self._member) or self._ctx
+        """Return the latest context: the rows of the session's past are rendered before the plugin is asked anything."""
+        return self._member.process_of_session().latest_context(self._member) or self._member.ctx
 
     def _redraw(self) -> None:
         """Draw again soon; several changes in a row do so once."""

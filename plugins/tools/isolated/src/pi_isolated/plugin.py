@@ -211,7 +211,6 @@ class Member:
     async def _start_session(self, event: Any, ctx: PiContext) -> None:
         """Start a program that is not known, so that it is asked from the session's first event on."""
         self.ctx = ctx
-        self.drawing.start(event, ctx)
         if not self._plugin.is_known:
             await self.process(ctx)
         await self.ask_hook("session_start", event, ctx)
