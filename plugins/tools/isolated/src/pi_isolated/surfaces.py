@@ -152,11 +152,12 @@ class Surface:
         self._handle: OverlayHandle | None = None
         self._wanted: dict[str, bool] = {}
         self._focused = False
-        self._text, self._cursor = "", 0
+        self._text = ""
+        self.cursor = 0
         self._is_editor = False
         self._is_open = True
         self._interrupts = 0
-        self._remove: Callable[[], object] = bool
+        self._remove: Callable[[], object] | None = None
 
     # Opening
 
@@ -222,13 +223,13 @@ class Surface:
         self._is_open = False
         self._surfaces.forget(self._name)
         with acting(self.member.name):
-            if self._screen is not None and self._remove is bool:
-                self._screen.done(None)
-            else:
+            if self._remove is not None:
                 self._remove()
+            elif self._screen is not None:
+                self._screen.done(None)
 
     def _closed(self) -> None:
-        """Tell the program that it is not displayed any more."""
+        """Report to the program that it is not displayed any more."""
         if self._is_open:
             self._is_open = False
             self._surfaces.forget(self._name)
@@ -303,7 +304,7 @@ class Surface:
         return True
 
     def dispose(self) -> None:
-        """Tell the program that it is removed."""
+        """Report to the program that it is removed."""
         self._closed()
 
     # An editor
@@ -324,20 +325,11 @@ class Surface:
             self._text = text
             self._send("editor", text=text, cursor=len(text))
 
-    @property
-    def cursor(self) -> int:
-        """The index of the cursor in the text."""
-        return self._cursor
-
-    @cursor.setter
-    def cursor(self, cursor: int) -> None:
-        self._cursor = cursor
-
     def _take_text(self, message: Mapping[str, Any]) -> None:
         text, cursor, submitted = message.get("text"), message.get("cursor"), message.get("submit")
         if not isinstance(text, str) or not isinstance(cursor, int):
             raise PiError("an editor sends its text and its cursor, an index")
-        self._cursor = cursor
+        self.cursor = cursor
         if text != self._text:
             self._text = text
             with acting(self.member.name):
