@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_core.wire import message_from_wire, to_wire
+from pi_core.wire import message_from_wire, to_wire, wire_name
 from pi_hookspecs import AssistantMessage, Done, Error, MessageBuilder, PiError, UserError
 
 if TYPE_CHECKING:
@@ -102,8 +102,6 @@ class ProgramStream:
 
 
 def _plain(options: StreamOptions) -> dict[str, Any]:
-    from pi_core.wire import wire_name
-
     values = {wire_name(name): getattr(options, name) for name in _OPTIONS}
     return {name: to_wire(value) for name, value in values.items() if value is not None}
 
@@ -121,6 +119,7 @@ class _Reader:
     def __init__(self, builder: MessageBuilder) -> None:
         self._builder = builder
         self._indexes: dict[Any, int] = {}
+        self._steps = self._by_type()
         self.is_over = False
 
     def __call__(self, event: Mapping[str, Any]) -> list[AssistantMessageEvent]:
@@ -135,13 +134,13 @@ class _Reader:
             return [self._last(kind, event)]
         if kind == "start":
             return [self._builder.start()]
-        step = self._steps().get(str(kind))
+        step = self._steps.get(str(kind))
         try:
             return [step(event)] if step is not None else []
         except (KeyError, IndexError) as error:
             raise PiError(f"an event {kind!r} of its stream does not fit: {error}") from error
 
-    def _steps(self) -> dict[str, Callable[[Mapping[str, Any]], AssistantMessageEvent]]:
+    def _by_type(self) -> dict[str, Callable[[Mapping[str, Any]], AssistantMessageEvent]]:
         builder = self._builder
         return {
             "text_start": lambda event: self._begin(event, builder.text_start()),
