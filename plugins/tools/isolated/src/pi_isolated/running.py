@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting
@@ -68,7 +68,7 @@ class ProgramProcess:
         self._numbers = count(1)
         self._state = StateWriter()
         self._left: list[Member] = []
-        self.surfaces = Surfaces(self._send, self._context, self._variables, self._complain)
+        self.surfaces = Surfaces(self._send, self._context, self._variables, self._report)
         self._emitting: list[str] = []
         name = manifest.name if manifest.entry is None else "extensions"
         self._log = ErrorLog(manifest.agent_dir, name)
@@ -109,9 +109,10 @@ class ProgramProcess:
         wanted = [each.ready.state for each in self.members if each.ready.state is not None]
         if not wanted:
             return []
-        flags = [name for each in self.members for name in each.ready.of("flags")]
-        parts = [part for parts in wanted for part in parts]
-        return await self._state.changes(ctx, self.members[0].pi, parts, flags)
+        return await self._state.changes(ctx, self.members[0].pi, chain(*wanted), self._flags())
+
+    def _flags(self) -> list[str]:
+        return [name for each in self.members for name in each.ready.of("flags")]
 
     def name_of(self, member: Member, ctx: Any) -> str:
         """Return the name by which the program knows a context of a plugin."""
@@ -141,12 +142,12 @@ class ProgramProcess:
             try:
                 member.change(message)
             except PiError as error:
-                self._blame(member, str(error))
+                self._report(member, str(error))
 
-    def _take_blame(self, message: Mapping[str, Any]) -> None:
+    def _take_failure(self, message: Mapping[str, Any]) -> None:
         member = self._member(message)
         if member is not None:
-            self._blame(member, str(message.get("message")))
+            self._report(member, str(message.get("message")))
 
     def _take_event(self, message: Mapping[str, Any]) -> None:
         member = self._member(message)
@@ -193,9 +194,6 @@ class ProgramProcess:
         request = self.process.open_request(name) if self.process is not None else None
         return request.context.copy() if request is not None else copy_context()
 
-    def _complain(self, member: Member | None, text: str) -> None:
-        self._blame(member if member is not None else self.members[0], text)
-
     def _member(self, message: Mapping[str, Any]) -> Member | None:
         if not self.is_shared:
             return self.members[0]
@@ -205,10 +203,11 @@ class ProgramProcess:
         """Write a line to ``isolated.log``."""
         self._log.write(text, lambda plain: plain)
 
-    def _blame(self, member: Member, text: str) -> None:
-        """Report a failure of a plugin that no request has answered with."""
+    def _report(self, member: Member | None, text: str) -> None:
+        """Report a failure that no request has answered with: of a plugin, or of the first one if that is not known."""
         from pi_hookspecs import ExtensionErrorEvent
 
+        member = member if member is not None else self.members[0]
         event = ExtensionErrorEvent(extension_path=member.name, event="running", error=text[:2000])
         task = asyncio.get_running_loop().create_task(self._emit(member, event))
         self._reports.add(task)
@@ -282,7 +281,7 @@ class ProgramProcess:
                 lambda line: self._log.write(line, ctx.secrets.clean),
                 {
                     "registers": self._take_registers,
-                    "blame": self._take_blame,
+                    "blame": self._take_failure,
                     "event": self._take_event,
                     "surface": self._take_surface,
                 },
@@ -308,10 +307,9 @@ class ProgramProcess:
         return str(ctx.cwd if self.is_shared else manifest.folder)
 
     async def _begin(self, process: Process, ctx: PiContext) -> None:
-        """Tell a shared process which plugins it runs."""
+        """Send a shared process the plugins that it runs."""
         plugins = [{"name": each.name, "file": str(each.manifest.entry)} for each in self.members if not each.broken]
-        flags = [name for each in self.members for name in each.ready.of("flags")]
-        (state,) = await self._state.changes(ctx, self.members[0].pi, (), flags)
+        (state,) = await self._state.changes(ctx, self.members[0].pi, (), self._flags())
         options = {**(self._manifest.options or {}), "agentDir": str(self._manifest.agent_dir)}
         process.send({**options, "type": "start", "plugins": plugins, "state": state})
 
