@@ -61,11 +61,10 @@ class Drawing:
         if ctx is None:
             return None
         with acting(self._member.name):
-            process = await self._member.process(ctx)
-            return await self._member.ask(process, request, ctx)
+            return await self._member.request(request, ctx)
 
     def _session(self) -> PiContext | None:
-        """Return the latest context: the rows of the session's past are rendered before the plugin is asked anything."""
+        """Return the latest context: rows of the past are rendered before the plugin is asked anything else."""
         return self._member.process_of_session().latest_context(self._member) or self._member.ctx
 
     def _redraw(self) -> None:
@@ -107,9 +106,8 @@ class Drawing:
         if ctx is None:
             return []
         before = text[:cursor].split("\n")
-        process = await self._member.process(ctx)
         request = {"type": "complete", "lines": text.split("\n"), "line": len(before) - 1, "column": len(before[-1])}
-        answer = await self._member.ask(process, request, ctx)
+        answer = await self._member.request(request, ctx)
         return [
             Completion(str(each["value"]), description=str(each.get("description") or ""), label=each.get("label"))
             for each in answer or ()

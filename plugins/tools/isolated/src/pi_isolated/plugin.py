@@ -152,6 +152,10 @@ class Member:
                 return None  # the command has ended the session, or reloaded the plugins
             raise UnusableProgram(self.name, f"its process does not answer: {error}") from error
 
+    async def request(self, message: Mapping[str, Any], ctx: PiContext) -> Any:
+        """Return the answer to a request, as ``ask`` does, of a program that is started if it is not running."""
+        return await self.ask(await self.process(ctx), message, ctx)
+
     async def process(self, ctx: PiContext) -> Process:
         """Return the running program, started if it is not.
 

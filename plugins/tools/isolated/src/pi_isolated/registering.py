@@ -115,11 +115,11 @@ class Registrations:
 
     def _add_command(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
         async def run(args: str, ctx: PiContext) -> None:
-            await self._ask({"type": "command", "command": name, "args": args}, ctx)
+            await self._member.request({"type": "command", "command": name, "args": args}, ctx)
 
         async def complete(prefix: str) -> list[Completion]:
             ctx = context_of(self._member)
-            found = await self._ask({"type": "complete", "command": name, "prefix": prefix}, ctx)
+            found = await self._member.request({"type": "complete", "command": name, "prefix": prefix}, ctx)
             return [_completion(each) for each in found or ()]
 
         return self._member.pi.register_command(
@@ -131,7 +131,7 @@ class Registrations:
 
     def _add_shortcut(self, key: str, described: Mapping[str, Any]) -> Callable[[], None]:
         async def run(ctx: PiContext) -> None:
-            await self._ask({"type": "shortcut", "key": key}, ctx)
+            await self._member.request({"type": "shortcut", "key": key}, ctx)
 
         return self._member.pi.register_shortcut(key, run, description=described.get("description", ""))
 
@@ -156,10 +156,6 @@ class Registrations:
     def _add_channel(self, name: str, _described: Mapping[str, Any]) -> Callable[[], None]:
         member = self._member
         return member.pi.events.on(name, lambda data: member.process_of_session().forward(member, name, data))
-
-    async def _ask(self, message: Mapping[str, Any], ctx: PiContext) -> Any:
-        process = await self._member.process(ctx)
-        return await self._member.ask(process, message, ctx)
 
 
 def _completion(found: Any) -> Completion:

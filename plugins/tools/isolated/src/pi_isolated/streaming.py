@@ -198,7 +198,7 @@ class ProgramLogin:
     async def _ask(self, step: str, credential: dict[str, Any] | None) -> dict[str, Any]:
         ctx = context_of(self._member)
         message = {"type": "login", "provider": self.name, "step": step, "credential": credential}
-        answer = await self._member.ask(await self._member.process(ctx), message, ctx)
+        answer = await self._member.request(message, ctx)
         if not isinstance(answer, dict):
             raise PiError(f"the answer to a login is the credential, an object, not {answer!r:.40}")
         return {"type": "oauth", **answer}
