@@ -21,9 +21,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["INSTALL_SECONDS", "Finished", "clean_environment", "find_program", "is_offline", "run_program"]
+    from pi_hookspecs import SettingsView
+
+__all__ = [
+    "INSTALL_SECONDS",
+    "NPM_SHORT_WAITS",
+    "Finished",
+    "clean_environment",
+    "find_program",
+    "is_offline",
+    "npm_command",
+    "run_program",
+]
 
 INSTALL_SECONDS = 600.0
+
+NPM_SHORT_WAITS = ("--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=1000")
+"""Milliseconds between tries. npm waits up to a minute before it tries once more, also for a file with a wrong hash."""
+
 _OF_A_PROJECT = frozenset(
     {
         "CONDA_PREFIX",
@@ -78,6 +93,12 @@ def find_program(name: str, environ: Mapping[str, str]) -> str | None:
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
     found = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
     return found if found is not None and os.path.isabs(found) else None  # noqa: PTH117 - a text, as which returns it
+
+
+def npm_command(settings: SettingsView, environ: Mapping[str, str]) -> list[str]:
+    """Return the words that start npm: those of the setting ``npmCommand``, else its path; empty if it is missing."""
+    npm = find_program("npm", environ)
+    return settings.get_str_list("npmCommand") or ([npm] if npm is not None else [])
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_core.host.installers import find_program, run_program
+from pi_core.host.installers import NPM_SHORT_WAITS, npm_command, run_program
 from pi_hookspecs import UserError
 from pi_packages.trees import MAX_BYTES, MAX_FILES, check_links, draft_of, folder_for, integrity_key, tree_hash
 
@@ -28,9 +28,6 @@ _MODULES = "node_modules"
 _MODULES_ONLY = ("--omit=dev", "--omit=peer", "--no-audit", "--no-fund", "--no-package-lock")
 _PROVIDED = r"(@earendil-works|@mariozechner)/pi-|@sinclair/typebox$|typebox$"
 """What extensions import and pi provides."""
-
-_SHORT_WAITS = ("--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=1000")
-"""Milliseconds between tries. npm waits up to a minute before it tries once more, also for a file with a wrong hash."""
 
 
 def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None) -> tuple[Path, dict[str, Any]]:
@@ -95,13 +92,11 @@ def _run_npm(context: Context, arguments: Sequence[str], folder: Path, what: str
     """
     if context.options.offline:
         raise UserError(f"{what} was never fetched, and nothing may be fetched now (--offline)")
-    words = context.settings.get_str_list("npmCommand")
-    npm = find_program("npm", context.environ)
-    command = words or ([npm] if npm is not None else [])
+    command = npm_command(context.settings, context.environ)
     if not command:
         raise UserError(f"{what} needs npm, which is not installed. Install Node.js, or set npmCommand")
     context.say(f"Fetching {what}")
-    done = run_program([*command, *arguments, *_SHORT_WAITS], folder, context.environ)
+    done = run_program([*command, *arguments, *NPM_SHORT_WAITS], folder, context.environ)
     if "EINTEGRITY" in done.errors:
         raise UserError(
             f"{what} was refused: the file that the registry sent is not the one whose hash it states. Try again"

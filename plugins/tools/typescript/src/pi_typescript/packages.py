@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from pi_core.host.installers import find_program, is_offline, run_program
+from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_program
 from pi_hookspecs import UserError
 from pi_typescript.language import packages_folder
 
@@ -36,8 +36,6 @@ _OF_TYPES = re.compile(r"""import\s+type\s[^;"']*["'][^"'\n]*["']""")
 _SUFFIXES = frozenset({".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs"})
 _MOST_FILES = 500
 """Files of one extension that are read to find out what it imports."""
-_SHORT_WAITS = ("--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=1000")
-"""Milliseconds between tries; npm waits up to a minute before it tries once more."""
 
 
 def missing_packages(agent_dir: Path) -> dict[str, dict[str, str]]:
@@ -76,8 +74,7 @@ def install_packages(settings: SettingsView, environ: Mapping[str, str], say: Ca
         return
     if is_offline(environ):
         raise UserError("the packages that extensions in TypeScript import were never fetched, and this is offline")
-    npm = find_program("npm", environ)
-    command = settings.get_str_list("npmCommand") or ([npm] if npm is not None else [])
+    command = npm_command(settings, environ)
     if not command:
         raise UserError(
             "extensions in TypeScript import packages that need npm to be fetched, and there is none. Install Node.js"
@@ -90,7 +87,7 @@ def install_packages(settings: SettingsView, environ: Mapping[str, str], say: Ca
         work = Path(name)
         wanted = [f"{each}@{pinned['version']}" for each, pinned in missing.items()]
         pack = ["pack", *wanted, "--ignore-scripts", "--json", "--pack-destination", str(work)]
-        done = run_program([*command, *pack, *_SHORT_WAITS], work, environ)
+        done = run_program([*command, *pack, *NPM_SHORT_WAITS], work, environ)
         if done.code != 0:
             raise UserError(f"packages for extensions in TypeScript cannot be fetched: {done.last_lines()}")
         by_hash = {_integrity(file): file for file in work.glob("*.tgz")}
