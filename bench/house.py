@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 HOME = Path(pi_core.__file__).parent
-LARGEST_CYCLE = 8
+LARGEST_CYCLE = 4
 CALLS = 1500
 PROMPT = "run `true`"
 
