@@ -50,6 +50,8 @@ class Compat(Value):
             keywords allow that.
         structured_output: ``supportsStructuredOutput``: answers are constrained to the requested schema.
         system_messages: ``supportsMidConvoSystemMessages``; without it they join the system prompt.
+        message_threads: ``supportsMessageThreads``: the server holds a session's conversation for some minutes, and
+            requests send only what is new.
         key_header: ``keyHeader``: ``x-api-key``, or the header that carries ``Bearer <key>``.
         transport: ``transport``: ``http`` or ``sdk``.
         sdk_client: ``sdkClient``: ``anthropic``, ``bedrock``, ``vertex`` or ``foundry``.
@@ -65,6 +67,7 @@ class Compat(Value):
     strict_tools: bool = False
     structured_output: bool = False
     system_messages: bool = False
+    message_threads: bool = False
     key_header: str = "x-api-key"
     transport: str = "http"
     sdk_client: str = "anthropic"
@@ -87,6 +90,7 @@ _NAMES = {
     "supportsStrictTools": "strict_tools",
     "supportsStructuredOutput": "structured_output",
     "supportsMidConvoSystemMessages": "system_messages",
+    "supportsMessageThreads": "message_threads",
     "keyHeader": "key_header",
     "transport": "transport",
     "sdkClient": "sdk_client",

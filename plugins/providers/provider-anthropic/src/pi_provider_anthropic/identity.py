@@ -112,4 +112,8 @@ def _betas(options: StreamOptions, compat: Compat, payload: dict[str, Any]) -> l
         betas.append(_FINE_GRAINED_BETA)
     if payload.get("thinking", {}).get("type") == "enabled":
         betas.append(_INTERLEAVED_BETA)
+    if payload.get("thread"):
+        from pi_provider_anthropic.threads import BETA
+
+        betas.append(BETA)
     return betas
