@@ -81,6 +81,19 @@ async def test_cookies_of_other_programs_on_this_computer_do_not_hide_the_token(
             assert (await get(url, Cookie=cookies)).status_code == 200, cookies
 
 
+async def test_a_header_that_a_request_repeats_is_joined_and_never_fails_the_server(url) -> None:
+    cookie, bearer = f"pi_token_{httpx.URL(url).port}={TOKEN}", f"Bearer {TOKEN}"
+    expected = {
+        (("Cookie", "other=1"), ("Cookie", cookie)): 200,
+        (("Authorization", bearer), ("Authorization", bearer)): 401,
+        (("Origin", url.rstrip("/")), ("Origin", "http://evil.example"), ("Authorization", bearer)): 403,
+    }
+    async with httpx.AsyncClient(trust_env=False) as client:
+        found = {headers: (await client.get(url, headers=list(headers))).status_code for headers in expected}
+
+    assert found == expected
+
+
 def test_a_token_that_is_not_text_is_a_wrong_one() -> None:
     for headers in ({"Authorization": "Bearer \udcff"}, {"Cookie": "pi_token_80=\udcff"}):
         assert not LocalGate(TOKEN).knows(headers, "")

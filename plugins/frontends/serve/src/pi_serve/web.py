@@ -17,10 +17,11 @@ from pi_core.plugin_api.local_web import LocalGate
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     from websockets.asyncio.server import ServerConnection
+    from websockets.datastructures import Headers
     from websockets.http11 import Request, Response
 
     from pi_serve.server import SessionServer
@@ -99,7 +100,7 @@ class _Gate:
 
     async def answer(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return the response to a request; None allows a WebSocket to be opened."""
-        headers = request.headers
+        headers = _joined(request.headers)
         foreign = self._gate.foreign(headers)
         if foreign is not None:
             return _text(connection, HTTPStatus.FORBIDDEN, f"{foreign}{_BEHIND_A_PROXY}")
@@ -113,7 +114,7 @@ class _Gate:
         if path == "/socket":
             return None
         if given:
-            return self._with_cookie(connection, request)
+            return self._with_cookie(connection, headers)
         if path in ("/sessions", "/stored"):
             return await self._list(connection, path)
         return _file(connection, path, headers.get("Host", ""))
@@ -131,13 +132,27 @@ class _Gate:
         below = path.removeprefix(self._prefix)
         return below if below.startswith("/") else path
 
-    def _with_cookie(self, connection: ServerConnection, request: Request) -> Response:
+    def _with_cookie(self, connection: ServerConnection, headers: Mapping[str, str]) -> Response:
         """Keep the token in a cookie, and take it out of the address."""
         response = _text(connection, HTTPStatus.SEE_OTHER, "")
-        is_public = self._gate.is_public(request.headers)
+        is_public = self._gate.is_public(headers)
         response.headers["Location"] = f"{self._prefix}/" if is_public else "/"
-        response.headers["Set-Cookie"] = self._gate.cookie(request.headers)
+        response.headers["Set-Cookie"] = self._gate.cookie(headers)
         return response
+
+
+def _joined(headers: Headers) -> Headers:
+    """Return headers that have one value each, because ``Headers.get`` raises for a name with several.
+
+    Cookies are joined as RFC 9113 (8.2.3) says, for a proxy may split them; other values become a list (RFC 9110, 5.3),
+    which is neither a host, an origin nor a token.
+    """
+    from websockets.datastructures import Headers
+
+    joined = Headers()
+    for name in headers:
+        joined[name] = ("; " if name.lower() == "cookie" else ", ").join(headers.get_all(name))
+    return joined
 
 
 def _text(connection: ServerConnection, status: HTTPStatus, text: str, kind: str = "text/plain") -> Response:
