@@ -220,7 +220,7 @@ async def asks_itself(request, ctx):
 
 BAD = {
     "itself": (loops, "router/auto, which is virtual itself"),
-    "no provider": (lambda request, ctx: ("nowhere/none", None), "cannot be used"),
+    "no provider": (lambda request, ctx: ("nowhere/none", None), "Unknown model: nowhere/none"),
     "no key": (lambda request, ctx: ("locked/vault", None), "NO_KEY"),
     "no level": (lambda request, ctx: ("acme/large", "enormous"), "enormous"),
     "no pair": (lambda request, ctx: "acme/small", "not a pair"),
@@ -248,6 +248,18 @@ async def test_a_choice_that_cannot_be_used_ends_the_request_with_an_error(auto_
 
     assert wrong == {}
     assert (answer.text, len(script.requests)) == ("Fine", 1)
+
+
+async def test_the_error_for_a_model_without_a_key_advises_to_set_the_key_not_to_repair_the_plugin(auto_session, acme):
+    session = auto_session()
+    advice = {}
+    for name in ("no key", "an exception"):
+        acme.route = BAD[name][0]
+        advice[name] = (await session.prompt("hi")).error_message or ""
+
+    assert "chose locked/vault, which cannot be used: No API key found for locked. Set" in advice["no key"]
+    assert advice["no key"].endswith("NO_KEY. Or choose another model with /model.")
+    assert advice["an exception"].endswith(". Choose another model with /model, or repair the plugin.")
 
 
 async def test_a_function_that_asks_its_own_virtual_model_does_not_recurse(auto_session, acme, script):

@@ -206,13 +206,20 @@ class Routing:
                 raise _failure(request, plugin, f"it returned {chosen!r:.80}, which is neither a model nor a name")
             if model.is_virtual:
                 raise _failure(request, plugin, f"it chose {model.reference}, which is virtual itself")
-            self._models.stream_of(model)
-            self._models.check(model)
-            return model, clamp_thinking_level(model, request.thinking_level if level is None else level)
+            level = clamp_thinking_level(model, request.thinking_level if level is None else level)
         except _RouteError:
             raise
         except PiError as error:
-            raise _failure(request, plugin, f"what it chose cannot be used: {error}") from error
+            raise _failure(request, plugin, f"it made a choice that does not exist: {error}") from error
+        try:
+            self._models.stream_of(model)
+            self._models.check(model)
+        except PiError as error:  # such as a missing key: what helps is what the error says
+            raise _RouteError(
+                f"The virtual model {request.model.reference} of plugin {plugin!r} chose {model.reference}, "
+                f"which cannot be used: {str(error).rstrip('.')}. Or choose another model with /model."
+            ) from error
+        return model, level
 
 
 class _RouteError(PiError):
@@ -221,8 +228,8 @@ class _RouteError(PiError):
 
 def _failure(request: RouteRequest, plugin: str, why: str) -> _RouteError:
     return _RouteError(
-        f"The virtual model {request.model.reference} of plugin {plugin!r} sent this request to no model: {why}."
-        " Choose another with /model, or repair the plugin."
+        f"The virtual model {request.model.reference} of plugin {plugin!r} sent this request to no model: "
+        f"{why.rstrip('.')}. Choose another model with /model, or repair the plugin."
     )
 
 
