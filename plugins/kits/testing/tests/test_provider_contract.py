@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 
+import pi_testing
 from pi_hookspecs import Done, MessageBuilder, ModelCost, TextDelta
 from pi_testing import ScriptedProvider, ServerCase, for_each, no_end, raises, text, unknown_event
 from pi_testing import usage as counts
@@ -29,6 +31,18 @@ ARGUMENTS = (
     "-rs",
     *("-o", "asyncio_default_fixture_loop_scope=function"),
 )
+
+
+def test_failing_assertions_of_every_contract_show_the_values_that_they_compared():
+    folder = Path(pi_testing.__file__).parent
+    asserting = [file.stem for file in folder.glob("contract_*.py") if "  assert " in file.read_text(encoding="utf-8")]
+    for suite in folder.glob("*_contract.py"):
+        import_module(f"pi_testing.{suite.stem}")
+
+    plain = [name for name in asserting if "@pytest_ar" not in vars(import_module(f"pi_testing.{name}"))]
+
+    assert len(asserting) > 5
+    assert plain == []
 
 
 @pytest.mark.slow

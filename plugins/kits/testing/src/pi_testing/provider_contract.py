@@ -16,7 +16,7 @@ from __future__ import annotations
 import pytest
 
 pytest.register_assert_rewrite(
-    *(f"pi_testing._contract_{name}" for name in ("answers", "failures", "history", "listen"))
+    *(f"pi_testing.contract_{name}" for name in ("answers", "failures", "history", "listen"))
 )  # failing assertions show the values that they compared, as in the provider's own tests
 
 from pi_testing.contract_answers import AnswersContract  # noqa: E402 - rewritten when imported, not before
