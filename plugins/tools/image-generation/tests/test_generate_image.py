@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import pi_image_generation
-from pi_hookspecs import ImageContent, hookimpl
+from pi_hookspecs import ImageContent, UserError, hookimpl
+from pi_image_generation.files import ImageFiles
 from pi_testing import PNG, FakeWorkspace, for_each, image, text, tool_call, usage
 
 BYTES = base64.b64decode(PNG)
@@ -67,6 +70,43 @@ async def test_an_image_that_is_paid_for_is_kept_where_the_name_with_its_suffix_
 
     assert "Wrote boat-2.png" in drawn.text
     assert (Path(pi_session.cwd) / "boat.png").read_bytes() == b"mine"
+
+
+async def test_an_image_that_cannot_be_written_where_it_belongs_is_kept_in_a_temporary_file(pi_session, script):
+    (Path(pi_session.cwd) / "images").write_text("a file, not a folder")
+
+    drawn = await result(pi_session, script, image(), usage(cost=0.02))
+
+    kept = Path(re.search(r"Wrote (\S+) instead", drawn.text)[1])
+    assert drawn.text.startswith("images/a-red-boat cannot be written: Not a directory. Wrote ")
+    assert kept.read_bytes() == BYTES
+    assert not drawn.is_error
+    kept.unlink()
+
+
+async def test_an_image_that_can_be_written_nowhere_is_still_displayed(pi_session, script, monkeypatch):
+    (Path(pi_session.cwd) / "images").write_text("a file, not a folder")
+    monkeypatch.setattr("tempfile.tempdir", str(Path(pi_session.cwd) / "missing"))
+
+    drawn = await result(pi_session, script, image())
+
+    assert drawn.is_error
+    assert "the image is only in this conversation" in drawn.text
+    assert drawn.content[1] == ImageContent(PNG, "image/png")
+
+
+async def test_a_full_disk_leaves_no_half_of_an_image(tmp_path):
+    resource = pytest.importorskip("resource")
+    files = ImageFiles(SimpleNamespace(cwd=tmp_path, file_operations=lambda: None))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(UserError, match="boat cannot be written"):
+            await files.write(BYTES, "image/png", "", "boat")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.pi(plugins={"image-generation": pi_image_generation, "elsewhere": Elsewhere()})

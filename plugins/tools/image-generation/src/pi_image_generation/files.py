@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 import os
 import re
+import tempfile
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,17 +111,42 @@ class ImageFiles:
                 return file.relative_to(self._cwd).as_posix()
         raise UserError(f"{first} exists, and with each number up to {_MOST_NAMES}; give another path")
 
+    async def keep(self, content: bytes, mime_type: str) -> str:
+        """Write an image that could not be written where it belongs to a temporary file, and return its path.
+
+        The file is on this machine even if the call's files are on another one.
+
+        Raises:
+            UserError: It cannot be written there either.
+        """
+
+        def write() -> str:
+            descriptor, path = tempfile.mkstemp(prefix="pi-image-", suffix=_SUFFIXES[mime_type])
+            with os.fdopen(descriptor, "wb") as opened, _removed_if_incomplete(path):
+                opened.write(content)
+                opened.flush()
+            return path
+
+        try:
+            return await asyncio.to_thread(write)
+        except OSError as error:
+            raise UserError(f"a temporary file cannot be written: {error.strerror or error}") from error
+
     async def _write_new(self, file: Path, content: bytes) -> None:
         if self._operations is not None:
             await self._operations.mkdir(os.fspath(file.parent))
             await self._operations.write_file(os.fspath(file), content)
             return
-        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:  # another name in the folder would not help
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
         self._check_parent(file)
 
         def write() -> None:
-            with file.open("xb") as opened:
+            with file.open("xb") as opened, _removed_if_incomplete(file):
                 opened.write(content)
+                opened.flush()
 
         await asyncio.to_thread(write)
 
@@ -164,6 +192,17 @@ class ImageFiles:
         parent = next(each for each in file.parents if each.exists())
         if not parent.resolve().is_relative_to(self._cwd.resolve()):
             raise UserError(f"{file} is outside the working directory, behind a link; choose another folder")
+
+
+@contextmanager
+def _removed_if_incomplete(file: str | os.PathLike[str]) -> Iterator[None]:
+    """Remove a new file if the block fails, as on a full disk."""
+    try:
+        yield
+    except OSError:
+        with suppress(OSError):
+            Path(file).unlink()
+        raise
 
 
 def _name(prompt: str) -> str:

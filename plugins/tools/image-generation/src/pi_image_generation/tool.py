@@ -6,7 +6,7 @@ import asyncio
 import base64
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import TextContent, Tool, ToolAnnotations, ToolResult
+from pi_hookspecs import TextContent, Tool, ToolAnnotations, ToolResult, UserError
 from pi_image_generation.files import ImageFiles
 from pi_image_generation.options import MODEL
 
@@ -73,17 +73,40 @@ async def _result(drawn: GeneratedImages, params: dict[str, Any], files: ImageFi
     lines, displayed, written = [], [], []
     for number, image in enumerate(drawn.images):
         content = await asyncio.to_thread(base64.b64decode, image.data)
-        path = await files.write(content, image.mime_type, params["prompt"], params.get("path") if not number else None)
-        written.append({"path": path, "mimeType": image.mime_type, "bytes": len(content)})
-        note = ""
-        if len(content) <= _MOST_DISPLAYED:
+        fits = len(content) <= _MOST_DISPLAYED
+        path, outcome = await _save(files, content, image.mime_type, params, is_first=not number)
+        if path is not None:
+            written.append({"path": path, "mimeType": image.mime_type, "bytes": len(content)})
+        elif fits:
+            outcome += "; the image is only in this conversation"
+        if fits:
             displayed.append(image)
         else:
-            note = "; it is too large to be displayed here"
-        lines.append(f"Wrote {path} ({len(content):,} bytes, {image.mime_type}){note}")
+            outcome += "; it is too large to be displayed here"
+        lines.append(outcome)
     cost = drawn.usage.cost.total
     lines.append(f"Drawn by {drawn.model.reference}{f' for ${cost:.4f}' if cost else ''}")
     if drawn.text.strip():
         lines.append(f"The model wrote: {drawn.text.strip()[:_QUOTED]}")
     details = {"model": drawn.model.reference, "files": written, "dollars": cost}
-    return ToolResult(content=(TextContent("\n".join(lines)), *displayed), details=details)
+    return ToolResult(content=(TextContent("\n".join(lines)), *displayed), details=details, is_error=not written)
+
+
+async def _save(
+    files: ImageFiles, content: bytes, mime_type: str, params: dict[str, Any], *, is_first: bool
+) -> tuple[str | None, str]:
+    """Write an image, which is paid for: if it cannot be written where it belongs, to a temporary file.
+
+    Returns:
+        Its path, None if it could not be written at all, and a line that says what happened.
+    """
+    size = f"({len(content):,} bytes, {mime_type})"
+    try:
+        path = await files.write(content, mime_type, params["prompt"], params.get("path") if is_first else None)
+    except UserError as error:
+        try:
+            path = await files.keep(content, mime_type)
+        except UserError as second:
+            return None, f"{error}, and {second}"
+        return path, f"{error}. Wrote {path} instead {size}; move it once that is possible"
+    return path, f"Wrote {path} {size}"
