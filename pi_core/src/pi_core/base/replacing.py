@@ -8,12 +8,13 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
-__all__ = ["replace_file", "save_file"]
+__all__ = ["check_output_file", "replace_file", "save_file", "write_output_file"]
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -80,6 +81,31 @@ def save_file(file: str | os.PathLike[str], content: bytes) -> None:
         else:
             return
     _write_in_place(target, content)
+
+
+def check_output_file(option: str, file: Path) -> None:
+    """Refuse a file that an option names and that cannot be written, before anything is spent.
+
+    Raises:
+        WrongUse: The file is a folder, or its folder does not exist.
+    """
+    if file.is_dir() or not file.absolute().parent.is_dir():
+        raise WrongUse(f"{option} {str(file)!r} cannot be written: its folder does not exist, or it is a folder itself")
+
+
+def write_output_file(file: Path, content: bytes) -> None:
+    """Write a command's result to the file that an option names; a device or a pipe is written to, not replaced.
+
+    Raises:
+        UserError: It cannot be written.
+    """
+    try:
+        if file.exists() and not file.is_file():
+            file.write_bytes(content)
+        else:
+            replace_file(file, content)
+    except OSError as error:
+        raise UserError(f"The result cannot be written to {str(file)!r}: {error.strerror or error}") from error
 
 
 def _rename_over(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree as ET
 
-import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from pi_eval.outcome import Baseline, Outcome
 from pi_eval.plan import InvalidFile, read_plan
 from pi_eval.run import Record
 from pi_eval.stats import is_regression, wilson
+from pi_hookspecs import WrongUse
 
 FILE = """
 model: offline/rules
@@ -82,7 +82,7 @@ def test_ci_gets_a_test_case_for_each_prompt(evaluation, tmp_path):
     assert count[0].text == "1 of 1 runs passed"
     assert create[0].get("message") == "0 of 1 runs passed: the pass rate is too low"
     assert create[0].text.startswith("run 1: file hello.txt: 'h<")
-    with pytest.raises(click.UsageError, match=r"--junit 'nowhere/junit\.xml'"):
+    with pytest.raises(WrongUse, match=r"--junit 'nowhere/junit\.xml'"):
         evaluation(text, "--junit", "nowhere/junit.xml")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+from pathlib import Path
 
 import click
 import pytest
@@ -61,6 +63,22 @@ def test_a_session_replays_without_divergence_and_touches_no_file(session, host,
     assert "1 equal" in output
     assert not (work / "hello.txt").exists()
     assert SessionManager.continue_recent(work, host=host).file == session
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_replay(session, host, capsys, tmp_path):
+    for arguments in ([session], [session, "--matrix", "recorded"]):
+        with pytest.raises(PiError, match=r"^--html '.*' cannot be written: its folder does not exist"):
+            replay(capsys, host, *arguments, "--html", tmp_path / "nowhere" / "report.html")
+
+    assert SessionManager.continue_recent(Path.cwd(), host=host).file == session
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
+def test_a_report_is_printed_even_if_its_page_does_not_fit_on_the_disk(session, host, capsys):
+    with pytest.raises(PiError, match="cannot be written to '/dev/full': No space left on device"):
+        replay(capsys, host, session, "--html", "/dev/full")
+
+    assert "No divergence in 2 prompts." in capsys.readouterr().out
 
 
 def test_the_report_as_json_has_each_prompt_and_the_new_session(session, host, capsys):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
-from pi_core import clean_text, replace_file
-from pi_hookspecs import UserError
+from pi_core import clean_text
+from pi_core.base.replacing import check_output_file, write_output_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +92,7 @@ def _run(
 
     for option, path in (("--save", save), ("--junit", junit)):
         if path is not None:
-            _check_writable(option, path)
+            check_output_file(option, path)
     plan = read_plan(file)
     if repeats is not None:
         plan = evolve(plan, cases=tuple(evolve(each, repeats=repeats) for each in plan.cases))
@@ -103,29 +103,14 @@ def _run(
     records = asyncio.run(_all(_tasks(plan, model, left_out, host), concurrency, bool if as_json else _progress))
     outcome = Outcome.of(plan, model, records, before)
     text = json.dumps(outcome.as_json(), indent=2, ensure_ascii=False) + "\n"
+    sys.stdout.write(text if as_json else "\n".join(_lines(outcome)) + "\n")  # first: it is paid for
     if save is not None:
-        _write(save, text.encode())
+        write_output_file(save, text.encode())
     if junit is not None:
         from pi_eval.junit import junit as as_junit
 
-        _write(junit, as_junit(outcome))
-    sys.stdout.write(text if as_json else "\n".join(_lines(outcome)) + "\n")
+        write_output_file(junit, as_junit(outcome))
     return outcome.exit_code
-
-
-def _check_writable(option: str, file: Path) -> None:
-    """Refuse a file that cannot be written before anything is spent."""
-    if file.is_dir() or not file.absolute().parent.is_dir():
-        raise click.UsageError(
-            f"{option} {str(file)!r} cannot be written: its folder does not exist, or it is a folder itself"
-        )
-
-
-def _write(file: Path, content: bytes) -> None:
-    try:
-        replace_file(file, content)
-    except OSError as error:
-        raise UserError(f"The outcome cannot be written to {str(file)!r}: {error.strerror}") from error
 
 
 def _tasks(plan: Plan, model: str | None, left_out: list[str], host: PluginHost) -> list[Task]:

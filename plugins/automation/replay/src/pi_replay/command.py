@@ -12,6 +12,7 @@ import click
 from attrs import evolve
 
 from pi_core import clean_text
+from pi_core.base.replacing import check_output_file, write_output_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,6 +103,8 @@ def _run(
     live = tools == "live-in-worktree"
     if commit is not None and not live:
         raise click.UsageError("--at selects the commit of the worktree, and needs --tools live-in-worktree")
+    if html is not None:
+        check_output_file("--html", html)
     from pi_replay.html import page
     from pi_replay.matrix import Cell, Outcome
     from pi_replay.session import Wanted, replay
@@ -116,14 +119,14 @@ def _run(
     if concurrency is not None:
         raise click.UsageError("--concurrency is the number of replays that run at once, and needs --matrix")
     report = replay(all_wanted[0], host, bool if as_json else _progress)
-    if html is not None:
-        cell = Cell(model, tuple(disable))
-        prompts = len(report.rows)
-        html.write_text(page([Outcome(cell, report.as_json(), session=sessions[0], prompts=prompts)]), "utf-8")
     if as_json:
         _print(report.as_json())
     else:
         show(report)
+    if html is not None:
+        cell = Cell(model, tuple(disable))
+        outcome = Outcome(cell, report.as_json(), session=sessions[0], prompts=len(report.rows))
+        write_output_file(html, page([outcome]).encode())
     return int(report.divergence is not None or report.error is not None)
 
 
@@ -146,13 +149,13 @@ def _run_matrix(
     models = [each for each in matrix.models if each is not None]
     prompts = {each: check(each, host, models, matrix.disabled) for each in all_wanted}
     outcomes = asyncio.run(replay_all(matrix, prompts, host, at_once, _matrix_progress))
-    if html is not None:
-        html.write_text(page(outcomes), "utf-8")
     if as_json:
         found = [_session_json(each.session, count, outcomes) for each, count in prompts.items()]
         _print(found if len(found) > 1 else found[0])
     else:
         show_matrix(outcomes)
+    if html is not None:
+        write_output_file(html, page(outcomes).encode())
     return int(not all(each.is_equal for each in outcomes))
 
 
