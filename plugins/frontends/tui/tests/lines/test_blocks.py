@@ -17,6 +17,7 @@ from pi_tui.lines.diff import diff_rows
 from pi_tui.lines.layout import lay_out
 from pi_tui.lines.line import join
 from pi_tui.lines.look import Look
+from pi_tui.lines.tools.requested import requested
 from pi_tui.view.blocks import Answer, Bash, Custom, Error, Image, Notice, Summary, Thinking, Tool, User
 from pi_tui.view.clean import clean_output
 from pi_tui.view.growing import Growing, Tail
@@ -272,6 +273,33 @@ def test_changed_words_of_an_edit_are_reversed():
         (" word", "toolDiffRemoved", False),
     ]
     assert [run.text for run in new if run.reverse] == ["new"]
+
+
+FILE = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
+TWICE = "one\none\n"
+SIX = {"path": "a.py", "edits": [{"oldText": "six", "newText": "6\n6"}]}
+ONE = {"path": "a.py", "oldText": "one", "newText": "1"}
+
+
+@for_each(
+    ("arguments", "text", "expected"),
+    [
+        (SIX, FILE, "   ...\n 2 two\n 3 three\n 4 four\n 5 five\n-6 six\n+6 6\n+7 6\n 7 seven"),
+        (ONE, "one\r\ntwo\r\n", "-1 one\n+1 1\n 2 two"),
+        (ONE, "one", "-1 one\n+1 1"),
+        (ONE, TWICE, "- one\n+ 1"),
+        (ONE, "another file", "- one\n+ 1"),
+        (ONE, None, "- one\n+ 1"),
+        ({**ONE, "newText": "one"}, "one", ""),
+        ({**ONE, "oldText": ""}, "one", "+ 1"),
+        ({"path": "a.py", "edits": [{"oldText": "tw", "newText": "x"}, {"oldText": "wo", "newText": "y"}]}, FILE, None),
+        ({**ONE, "path": 3}, "one", "- one\n+ 1"),
+    ],
+)
+def test_an_edit_that_waits_has_numbers_where_its_texts_are_in_the_file_once(arguments, text, expected):
+    lines = requested(arguments, Look(width=80, text_of=lambda _path: text))
+
+    assert "\n".join(lines) == ("- tw\n+ x\n- wo\n+ y" if expected is None else expected)
 
 
 @given(st.text(st.sampled_from("-+ 12ab\n"), max_size=60))

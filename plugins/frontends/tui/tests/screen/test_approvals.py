@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
-from pi_hookspecs import Approval, approval_choices
+from pi_hookspecs import Approval, approval_choices, hookimpl
+from pi_testing import text, tool_call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_hookspecs import PiContext
 
 APPROVAL = Approval(
     "Let bash do this?",
@@ -78,3 +86,39 @@ async def test_a_long_command_scrolls_and_its_answers_stay(desk, draws) -> None:
         await user.sees("echo 39", "(40/40 rows", "n  Refuse")
         await user.press("n")
         await user.when(lambda: draws.results)
+
+
+class AsksForEdits:
+    """Asks before each change of a file."""
+
+    @hookimpl
+    async def tool_call(self, event: Any, ctx: PiContext) -> None:
+        if event.tool_name == "edit":
+            await ctx.ui.approve(Approval("Let edit do this?", what="tide.py"))
+
+
+def call_of(user) -> list[str]:
+    """Return the rows of the call on the screen."""
+    rows = [row.rstrip() for row in user.rows]
+    return rows[rows.index(" edit tide.py") : rows.index(" edit tide.py") + 24]
+
+
+@pytest.mark.pi(plugins=[AsksForEdits()], entry_points=["tools"])
+async def test_an_edit_is_approved_with_the_numbers_that_its_diff_has_later(desk, script, tmp_path: Path) -> None:
+    (tmp_path / "tide.py").write_text("".join(f"line {number}\r\n" for number in range(1, 31)))
+    edits = [
+        {"oldText": "line 28", "newText": "line 28, changed\nand one more"},
+        {"oldText": "line 9\nline 10\nline 11\n", "newText": "line 9\nline 11\n"},
+        {"oldText": "line 12\n", "newText": "line twelve\n"},
+    ]
+    script.turn(tool_call("edit", path="tide.py", edits=edits)).turn(text("It moves."))
+
+    async with desk((80, 50)) as user:
+        await user.type("Go", "enter")
+        await user.sees("Let edit do this?")
+        asked = call_of(user)
+        await user.press("y")
+        await user.sees("It moves.")
+
+        assert {" -10 line 10", " -12 line 12", " +11 line twelve", " +28 and one more"} <= {*asked}
+        assert asked == call_of(user)

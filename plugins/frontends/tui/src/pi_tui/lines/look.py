@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pi_tui.lines.foreign import Drawings
     from pi_tui.lines.graphics import Graphics
@@ -37,6 +37,8 @@ class Look:
         image_width: Largest width of an image in cells.
         graphics: Draws images at all times; if None, half blocks draw them in expanded blocks.
         thinking_label: Text in place of hidden reasoning; None for ``Thinking...``.
+        text_of: Returns the text of a file in the working directory, for changes that wait for approval; None if it
+            cannot be read. None where the files are on another computer.
         hints: The keys that are bound, by action, such as ``{"expand": "ctrl+o"}``.
     """
 
@@ -56,6 +58,7 @@ class Look:
     thinking_label: str | None = None
     drawings: Drawings | None = field(default=None, eq=False)
     redrawn: int = 0
+    text_of: Callable[[str], str | None] | None = field(default=None, eq=False)
     hints: Mapping[str, str] = {"expand": "ctrl+o", "cancel": "escape"}
 
     def path(self, path: str) -> str:

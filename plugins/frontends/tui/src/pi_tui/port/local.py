@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalPort"]
 
+_MOST_TEXT = 1_000_000
+"""Maximum size of a file whose text is read while the screen is drawn."""
+
 
 class LocalPort:
     """Implements ``Port``.
@@ -67,6 +70,18 @@ class LocalPort:
     def cwd(self) -> str:
         """The working directory."""
         return os.fspath(self.session.cwd)
+
+    def text_of(self, path: str) -> str | None:
+        """Return the text of a file; None if it is large, or no text."""
+        from pathlib import Path
+
+        try:
+            file = Path(self.cwd, Path(path).expanduser())
+            if file.is_file() and file.stat().st_size <= _MOST_TEXT:  # a pipe would block the screen
+                return file.read_bytes().decode()
+        except (OSError, ValueError, RuntimeError):  # a path from the model may be anything
+            pass
+        return None
 
     # State
 

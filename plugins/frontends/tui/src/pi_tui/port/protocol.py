@@ -59,6 +59,10 @@ class Port(Protocol):
         """The working directory."""
         ...
 
+    def text_of(self, path: str) -> str | None:
+        """Return the text of a file of the session; None if it is large, no text, or on another computer."""
+        ...
+
     # State
 
     def subscribe(self, listener: Callable[[Any], object]) -> Callable[[], None]:

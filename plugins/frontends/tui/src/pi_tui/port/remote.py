@@ -197,6 +197,10 @@ class RemotePort(Limits):
         await self.call(self.mirror.read(self._client))
         self._pass_on(SessionStartEvent(reason="resume"))
 
+    def text_of(self, _path: str) -> str | None:
+        """Return None: the files are those of the other process, often on another computer."""
+        return None
+
     def entries(self) -> Iterable[Any]:
         """Return the last known entries of the current branch."""
         return self.mirror.branch

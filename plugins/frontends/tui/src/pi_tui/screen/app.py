@@ -246,6 +246,7 @@ class ScreenApp(Controls, Life, App[int]):
             thinking_label=self.thinking_label,
             drawings=self.port.drawings,
             redrawn=self.redrawn,
+            text_of=self.port.text_of,
             image_width=int(settings.get_number("terminal.imageWidthCells", 80, minimum=1)),
             graphics=self.painter.graphics,
             hints={name: self.hint(action) for name, action in LOOK_HINTS.items()},
