@@ -60,6 +60,7 @@ REASONS = {
     "needs credentials of a cloud",
     "needs the group docs: it is a step of .ci/run",
     "needs minutes: it is the last step of .ci/run",
+    "measures for six minutes",
 }
 PROGRAMS_OF_PAGES = {
     "docs/automation.md": ["jq"],
