@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["compact_json", "dicts", "parse_json", "shown_bytes", "token_count"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["compact_json", "dicts", "parse_json", "parse_object", "shown_bytes", "token_count"]
 
 _MOST = 10**15
 """More tokens than that are nonsense, and too much for arithmetic on prices."""
@@ -33,6 +36,22 @@ def parse_json(data: bytes) -> Any:
         except RecursionError as error:
             message = "nested too deeply"
             raise ValueError(message) from error
+
+
+def parse_object(data: bytes, broken: Callable[[str], Exception]) -> dict[str, Any]:
+    """Parse an event of a stream, which must be a JSON object.
+
+    Args:
+        data: The event.
+        broken: Returns the error to raise, given what is wrong with the event.
+    """
+    try:
+        event = parse_json(data)
+    except ValueError as error:
+        raise broken(f"{shown_bytes(data)} is not JSON ({error})") from error
+    if not isinstance(event, dict):
+        raise broken(f"{shown_bytes(data)} is not an event")
+    return event
 
 
 def compact_json(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import compact_json, parse_json, shown_bytes
+from pi_provider_kit import compact_json, parse_object
 
 __all__ = ["broken", "error_of", "parse_event"]
 
@@ -30,12 +30,7 @@ def parse_event(name: str, data: bytes) -> dict[str, Any]:
     Raises:
         RequestFailed: It is not JSON, or no object.
     """
-    try:
-        event = parse_json(data)
-    except ValueError as error:
-        raise broken(f"{shown_bytes(data)} is not JSON ({error})") from error
-    if not isinstance(event, dict):
-        raise broken(f"{shown_bytes(data)} is not an event")
+    event = parse_object(data, broken)
     event.setdefault("type", name)
     return event
 

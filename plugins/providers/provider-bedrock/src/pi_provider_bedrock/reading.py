@@ -13,7 +13,7 @@ from pi_hookspecs.messages import Usage
 from pi_provider_bedrock.blocks import Block, Call, Text, Thinking
 from pi_provider_bedrock.failures import frame_failure
 from pi_provider_bedrock.frames import broken
-from pi_provider_kit import BlockReader, HttpFailed, dicts, parse_json, shown_bytes, token_count, with_cost
+from pi_provider_kit import BlockReader, HttpFailed, dicts, parse_object, token_count, with_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ class Reading(BlockReader):
         if headers.get(":message-type", "event") != "event":
             raise frame_failure(headers, payload)
         handler = self._handlers.get(headers.get(":event-type", ""))
-        return handler(parsed(payload)) if handler is not None else ()
+        return handler(parse_object(payload, broken)) if handler is not None else ()
 
     def end(self) -> Sequence[AssistantMessageEvent]:
         """Return the last events of an answer that is complete: of blocks left open, and ``Done``.
@@ -152,21 +152,6 @@ class Reading(BlockReader):
 
 _BY_DELTA: dict[str, type[Text | Thinking]] = {"text": Text, "reasoningContent": Thinking}
 """Key of a delta, to the kind of block that it opens."""
-
-
-def parsed(payload: bytes) -> dict[str, Any]:
-    """Return the event of a frame.
-
-    Raises:
-        HttpFailed: It is not a JSON object.
-    """
-    try:
-        event = parse_json(payload)
-    except ValueError as error:
-        raise broken(f"{shown_bytes(payload)} is not JSON ({error})") from error
-    if not isinstance(event, dict):
-        raise broken(f"{shown_bytes(payload)} is not an event")
-    return event
 
 
 def usage_of(reported: dict[str, Any]) -> Usage:

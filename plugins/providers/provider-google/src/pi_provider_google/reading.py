@@ -15,8 +15,7 @@ from pi_provider_kit import (
     clean_json,
     compact_json,
     dicts,
-    parse_json,
-    shown_bytes,
+    parse_object,
     token_count,
     with_cost,
 )
@@ -61,7 +60,7 @@ class Reading:
         Raises:
             RequestFailed: The event reports a failure, or is invalid.
         """
-        event = _parsed(data)
+        event = parse_object(data, _broken)
         if isinstance(event.get("response"), dict):  # Cloud Code Assist wraps every chunk
             event = event["response"]
         if event.get("error"):
@@ -203,16 +202,6 @@ def _broken(what: str) -> HttpFailed:
 
 
 # JSON
-
-
-def _parsed(data: bytes) -> dict[str, Any]:
-    try:
-        event = parse_json(data)
-    except ValueError as error:
-        raise _broken(f"{shown_bytes(data)} is not JSON ({error})") from error
-    if not isinstance(event, dict):
-        raise _broken(f"{shown_bytes(data)} is not an event")
-    return event
 
 
 def _text(value: Any) -> str:

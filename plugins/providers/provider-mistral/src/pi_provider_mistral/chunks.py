@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import HttpFailed, compact_json, parse_json, shown_bytes, token_count, with_cost
+from pi_provider_kit import HttpFailed, compact_json, parse_object, shown_bytes, token_count, with_cost
 from pi_provider_mistral.request import ERROR_TEXT
 
 if TYPE_CHECKING:
@@ -20,13 +20,7 @@ def parse_chunk(data: bytes) -> dict[str, Any]:
     Raises:
         HttpFailed: It is not a JSON object.
     """
-    try:
-        chunk = parse_json(data)
-    except ValueError as error:
-        raise _broken(data) from error
-    if not isinstance(chunk, dict):
-        raise _broken(data)
-    return chunk
+    return parse_object(data, lambda _why: _broken(data))
 
 
 def failure_of(chunk: dict[str, Any]) -> HttpFailed | None:
