@@ -111,23 +111,16 @@ class Entry:
 
     def state(self) -> State:
         """Compare the entry with the value."""
-        found: Any = _object(file_text(self.file), self.file)
-        for key in self.path:
-            if not isinstance(found, dict):
-                return "other"
-            if key not in found:
-                return "free"
-            found = found[key]
-        return "same" if found == self.value else "other"
+        holder, last = _holder(self.file, self.path), self.path[-1]
+        if holder is None:
+            return "other"
+        return "free" if last not in holder else "same" if holder[last] == self.value else "other"
 
     def apply(self) -> None:
         """Add the entry."""
 
         def edit(values: dict[str, Any]) -> None:
-            *folders, last = self.path
-            for key in folders:
-                values = values.setdefault(key, {})
-            values.setdefault(last, self.value)
+            _make_holder(values, self.path).setdefault(self.path[-1], self.value)
 
         _edit_json(self.file, edit)
 
@@ -153,11 +146,8 @@ class ListItems:
 
     def state(self) -> State:
         """Look for the items."""
-        found: Any = _object(file_text(self.file), self.file)
-        for key in self.path:
-            if not isinstance(found, dict):
-                return "other"
-            found = found.get(key, {} if key != self.path[-1] else [])
+        holder = _holder(self.file, self.path)
+        found = None if holder is None else holder.get(self.path[-1], [])
         if not isinstance(found, list):
             return "other"
         return "same" if all(item in found for item in self.items) else "free"
@@ -166,10 +156,7 @@ class ListItems:
         """Append the missing items."""
 
         def edit(values: dict[str, Any]) -> None:
-            *folders, last = self.path
-            for key in folders:
-                values = values.setdefault(key, {})
-            found = values.setdefault(last, [])
+            found = _make_holder(values, self.path).setdefault(self.path[-1], [])
             found.extend(item for item in self.items if item not in found)
 
         _edit_json(self.file, edit)
@@ -232,6 +219,23 @@ def file_text(file: Path) -> str | None:
         return file.read_text(encoding="utf-8-sig") if file.is_file() else None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file} cannot be read: {error}. Nothing was changed") from error
+
+
+def _holder(file: Path, path: Sequence[str]) -> dict[str, Any] | None:
+    """Return the object of a JSON file that has the last key, or would have it; None if something else is there."""
+    found: Any = _object(file_text(file), file)
+    for key in path[:-1]:
+        found = found.get(key, {})
+        if not isinstance(found, dict):
+            return None
+    return found  # type: ignore[no-any-return] # an object
+
+
+def _make_holder(values: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """Return the object for the last key, and create the objects on the way."""
+    for key in path[:-1]:
+        values = values.setdefault(key, {})
+    return values
 
 
 def _object(text: str | None, file: Path) -> dict[str, Any]:
