@@ -9,7 +9,7 @@ from pi_core.conversation.parts import Parts
 from pi_core.conversation.port import PluginPort
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.agent.queue import QueueMode
@@ -372,6 +372,14 @@ class AgentSession:
     async def emit(self, event: Any) -> None:
         """Call the session's subscribers with an event and wait for them."""
         await self.runtime.emit(event)
+
+    def problems(self) -> Iterator[str]:
+        """Yield what the user should know about settings, plugins, models, tools and the stored session."""
+        yield from self.settings.problems
+        yield from map(str, self.host.problems)
+        yield from self.models.warnings
+        yield from self.toolbox.warnings
+        yield from self.session_manager.notices
 
     def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
         """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere.

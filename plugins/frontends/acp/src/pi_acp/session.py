@@ -75,13 +75,7 @@ class EditorSession:
         self.updates.listen(session)
         session.subscribe(lambda _event: self._for_editor.clear(), "agent_settled")
         await session.start()
-        for problem in (
-            *session.settings.problems,
-            *map(str, session.host.problems),
-            *session.models.warnings,
-            *session.toolbox.warnings,
-            *session.session_manager.notices,
-        ):
+        for problem in session.problems():
             warn(problem)
 
     def state(self) -> dict[str, Any]:

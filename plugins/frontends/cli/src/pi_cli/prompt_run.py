@@ -133,12 +133,7 @@ class PromptRun(Notices):
 
     def problems(self) -> Iterable[str]:
         """All problems to report; ``warn`` writes each once."""
-        session = self.session
-        yield from session.settings.problems
-        yield from map(str, session.host.problems)
-        yield from session.models.warnings
-        yield from session.toolbox.warnings
-        yield from session.session_manager.notices
+        yield from self.session.problems()
 
     def _show_what_is_used(self) -> None:
         session = self.session

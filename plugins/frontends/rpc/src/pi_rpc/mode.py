@@ -15,8 +15,6 @@ from pi_rpc.server import Server
 from pi_rpc_kit.ui import RpcUI
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pi_core.conversation import AgentSession
 
 __all__ = ["run_rpc"]
@@ -43,7 +41,7 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         server = Server(session, outbox, session.ui)
         server.reader = LineReader(stdin, server.on_lines, server.on_end_of_input)
         with OrderlyEnd(stop) as signals:
-            for problem in _problems(session):
+            for problem in session.problems():
                 _warn(problem)
             server.reader.start()
             code = await server.serve()
@@ -51,14 +49,6 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         hung_up = isinstance(outbox.failure, ConnectionError) or outbox.failure.errno == errno.EIO  # EIO: a terminal
         raise BrokenPipeError if hung_up else outbox.failure
     return code
-
-
-def _problems(session: AgentSession) -> Iterator[str]:
-    yield from session.settings.problems
-    yield from map(str, session.host.problems)
-    yield from session.models.warnings
-    yield from session.toolbox.warnings
-    yield from session.session_manager.notices
 
 
 def _warn(problem: str) -> None:

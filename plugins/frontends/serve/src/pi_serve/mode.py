@@ -33,7 +33,7 @@ async def run_serve(session: AgentSession, options: Any) -> int:
         UserError: The session is already being served, or the socket cannot be created.
         PiError: The session could not start.
     """
-    for problem in (*session.settings.problems, *map(str, session.host.problems), *session.models.warnings):
+    for problem in session.problems():
         _say(f"Warning: {' '.join(problem.split())}")
     if options.prompts:
         _say("Warning: messages on the command line are not sent by pi serve; send them with pi -p --attach")

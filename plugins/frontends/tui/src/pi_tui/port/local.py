@@ -133,11 +133,7 @@ class LocalPort:
     def problems(self) -> Iterator[str]:
         """Return messages about plugins and settings for the user."""
         session = self.session
-        yield from session.settings.problems
-        yield from map(str, session.host.problems)
-        yield from session.models.warnings
-        yield from session.toolbox.warnings
-        yield from session.session_manager.notices
+        yield from session.problems()
         if session.model is not None and session.settings.get_bool("warnings.anthropicExtraUsage", default=True):
             yield from filter(None, [session.models.login_note(session.model.provider)])
 
