@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.process.signals import is_running
 from pi_core.base.replacing import replace_file
 
 if TYPE_CHECKING:
@@ -244,22 +245,10 @@ def _collect_leftovers(agent_dir: Path) -> None:
     with suppress(OSError):
         for draft in _drafts(agent_dir).glob("*.json"):
             pid = draft.name.partition("-")[0]
-            if pid.isdigit() and not _is_running(int(pid)):
+            if pid.isdigit() and int(pid) != os.getpid() and not is_running(int(pid)):
                 text = draft.read_bytes()
                 draft.unlink()  # first, because this raises if another process was faster
                 _append(agent_dir, text)
-
-
-def _is_running(pid: int) -> bool:
-    if pid == os.getpid() or os.name == "nt":  # on Windows, this check would end the process
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def read_bills(agent_dir: Path) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-__all__ = ["OrderlyEnd", "Stopped", "raising_on_signals"]
+__all__ = ["OrderlyEnd", "Stopped", "is_running", "raising_on_signals"]
 
 _EXIT_CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 """The exit code that a shell reports for a process that a signal ended: 128 plus the signal's number."""
@@ -162,3 +162,16 @@ def _kill(exit_code: int) -> None:
     timer.daemon = True
     timer.start()
     raise Stopped(exit_code)
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process exists; True where that cannot be found out."""
+    if os.name != "posix":  # there, signal 0 would end the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it belongs to another user
+        return True
+    return True

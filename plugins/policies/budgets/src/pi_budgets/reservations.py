@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_budgets.line import check_is_file
+from pi_core.base.process.signals import is_running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +98,7 @@ class Reservations:
         rows = connection.execute("SELECT id, host, pid, session, begun, project, names, amounts FROM reservations")
         kept = []
         for request, host, pid, session, begun, project, names, amounts in rows.fetchall():
-            if abs(time.time() - begun) > _LEASE_SECONDS or (host == self._host and not _is_running(pid)):
+            if abs(time.time() - begun) > _LEASE_SECONDS or (host == self._host and not is_running(pid)):
                 connection.execute("DELETE FROM reservations WHERE id = ?", (request,))
                 continue
             kept.append(
@@ -132,15 +133,3 @@ class Reservations:
         connection = sqlite3.connect(self._file, timeout=wait_seconds, isolation_level=None)
         connection.execute("PRAGMA synchronous = OFF")
         return connection
-
-
-def _is_running(pid: int) -> bool:
-    if os.name != "posix":  # there, signal 0 would end the process; the lease has to do
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

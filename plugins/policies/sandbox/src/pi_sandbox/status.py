@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from pi_core.base.paths import below_home
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
@@ -31,19 +32,13 @@ def show_status(_args: str, ctx: PiContext) -> None:
 
 def describe(engine: str, policy: Policy) -> list[str]:
     """Return the engine and what it allows, a line each; hidden paths that do not exist are only counted."""
-    hidden = [_short(path) for path in policy.deny_read if os.path.lexists(path)]
+    hidden = [below_home(path) for path in policy.deny_read if os.path.lexists(path)]
     missing = len(policy.deny_read) - len(hidden)
     hidden += [f"{missing} places that do not exist now"] if missing else []
     hosts = f" ({', '.join(policy.allow)})" if policy.network == "allow" else ""
     return [
         f"Engine    {engine}",
         f"Network   {policy.network}{hosts}",
-        f"Writable  {', '.join(map(_short, policy.write))}",
+        f"Writable  {', '.join(map(below_home, policy.write))}",
         f"Hidden    {', '.join(hidden)}",
     ]
-
-
-def _short(path: str) -> str:
-    """Return a path for display: one in the user's home folder begins with ``~``."""
-    home = os.path.expanduser("~").rstrip(os.sep)
-    return f"~{path[len(home) :]}" if home and f"{path}{os.sep}".startswith(home + os.sep) else path
