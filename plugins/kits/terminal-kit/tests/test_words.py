@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_terminal_kit.words import age, compacted, count, duration, is_path, path_end, session_title
+from pi_terminal_kit.words import age, compacted, count, duration, is_path, path_end, session_title, tokens
 from pi_testing import for_each
 
 
@@ -33,6 +33,17 @@ def test_durations_have_the_units_that_count(milliseconds: int, text: str) -> No
 )
 def test_ages_have_one_unit(seconds: float, text: str) -> None:
     assert age(seconds) == text
+
+
+@for_each(
+    ("number", "text"),
+    [
+        *((0, "0"), (999, "999"), (1000, "1k"), (1540, "1.5k"), (8200, "8.2k"), (200_000, "200k")),
+        *((999_999, "999k"), (1_000_000, "1M"), (1_540_000, "1.5M"), (12_600_000, "12M")),
+    ],
+)
+def test_numbers_of_tokens_are_short(number: int, text: str) -> None:
+    assert tokens(number) == text
 
 
 def test_a_session_is_called_by_its_name_or_its_first_message_on_one_line() -> None:

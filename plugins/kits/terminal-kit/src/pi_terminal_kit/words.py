@@ -1,4 +1,4 @@
-"""Words that terminal front ends use alike: durations, ages, stored sessions, results and shortened paths."""
+"""Words that terminal front ends use alike: durations, ages, tokens, stored sessions, results and shortened paths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["age", "compacted", "count", "duration", "is_path", "path_end", "session_title"]
+__all__ = ["age", "compacted", "count", "duration", "is_path", "path_end", "session_title", "tokens"]
 
 _AGES = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("w", 7 * 86_400), ("d", 86_400), ("h", 3600), ("m", 60))
 
@@ -29,6 +29,14 @@ def duration(milliseconds: int) -> str:
     if seconds < _HOUR:
         return f"{seconds // _MINUTE} min {seconds % _MINUTE} s"
     return f"{seconds // _HOUR} h {seconds % _HOUR // _MINUTE} min"
+
+
+def tokens(number: int) -> str:
+    """Return a number of tokens in a short form: ``600``, ``1.5k``, ``200k``, ``1.5M`` or ``12M``."""
+    for size, unit in ((1_000_000, "M"), (1000, "k")):
+        if number >= size:
+            return f"{number // size if number >= 10 * size else f'{number / size:.1f}'.removesuffix('.0')}{unit}"
+    return str(number)
 
 
 def age(seconds: float) -> str:

@@ -35,7 +35,6 @@ __all__ = [
 ENTRY = "rewind"
 """Type of the custom entries: ``kind`` is ``before`` (a prompt, ``entry``), ``after`` (a turn) or ``restored``."""
 _FIRST_WORDS = 60
-_UNITS = (("d", 86_400), ("h", 3600), ("m", 60))
 _NAMED = 10
 """Paths that an error lists."""
 
@@ -134,9 +133,10 @@ def rows_of(points: Points, checkpoints: Checkpoints, now: datetime) -> list[str
 
 
 def _age(now: datetime, timestamp: str) -> str:
-    """Return how long ago something was, in one unit: ``now``, ``5m``, ``2d``."""
-    seconds = (now - datetime.fromisoformat(timestamp)).total_seconds()
-    return next((f"{int(seconds // each)}{unit}" for unit, each in _UNITS if seconds >= each), "now")
+    """Return how long ago something was."""
+    from pi_terminal_kit.words import age
+
+    return age((now - datetime.fromisoformat(timestamp)).total_seconds())
 
 
 def restore_files(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pi_cli.words import one_line, shorten, width_of
 from pi_core.base.paths import below_home
 from pi_terminal_kit.branches import branch_of
+from pi_terminal_kit.words import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,7 @@ def _fullness(session: AgentSession) -> str:
     if usage is None or not usage.context_window:
         return ""
     percent = 0 if not session.messages else usage.percent
-    return f"{'?' if percent is None else round(percent)}% of {_tokens(usage.context_window)}"
+    return f"{'?' if percent is None else round(percent)}% of {tokens(usage.context_window)}"
 
 
 def status_row(parts: list[str], width: int) -> str:
@@ -105,10 +106,3 @@ def _place(folder: Path) -> str:
     path = below_home(os.fspath(folder))
     branch = branch_of(folder)
     return f"{path} ({branch})" if branch else path
-
-
-def _tokens(count: int) -> str:
-    """Return ``8.2k``, ``200k`` or ``1M``."""
-    if count >= 1_000_000:  # noqa: PLR2004 - as it is named
-        return f"{count / 1_000_000:.3g}M"
-    return f"{count / 1000:.3g}k" if count >= 1000 else str(count)  # noqa: PLR2004 - as above

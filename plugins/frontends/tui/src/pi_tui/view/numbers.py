@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from pi_terminal_kit.words import tokens
 from pi_tui.view.changes import NOTHING, Changes
 
 if TYPE_CHECKING:
     from pi_tui.view.state import Footer
 
-__all__ = ["Fullness", "context_text", "count", "count_answer", "fullness", "model_text", "tokens", "usage_text"]
+__all__ = ["Fullness", "context_text", "count", "count_answer", "fullness", "model_text", "usage_text"]
 
 Fullness: TypeAlias = Literal["", "warning", "error"]
 
@@ -36,18 +37,6 @@ def count_answer(footer: Footer, message: Any) -> Changes:
         footer.context = usage.total_tokens or sent + usage.output
         footer.hit_rate = usage.cache_read / sent
     return count(footer, usage)
-
-
-def tokens(number: int) -> str:
-    """Return a number in a short form: ``600``, ``1.5k``, ``200k``, ``1.5M`` or ``12M``."""
-    for size, unit in ((1_000_000, "M"), (1000, "k")):
-        if number >= size:
-            return (
-                f"{number / size:.1f}{unit}".replace(f".0{unit}", unit)
-                if number < 10 * size
-                else f"{number // size}{unit}"
-            )
-    return str(number)
 
 
 def usage_text(footer: Footer) -> str:
