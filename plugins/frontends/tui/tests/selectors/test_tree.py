@@ -43,7 +43,8 @@ def test_a_tree_has_branches_folds_labels_and_the_current_path(user):
     assert user.sees(TreeSelector(tree()), 80) == (
         f"""{"─" * 80}
 Session Tree
-Ctrl+Left/Ctrl+Right fold · Shift+L label · Ctrl+O next filter · Enter select ·
+Ctrl+Left/Ctrl+Right fold · Ctrl+X copy · Shift+L label · Shift+T label times ·
+Ctrl+D/Ctrl+T/Ctrl+U/Ctrl+L/Ctrl+A filters · Ctrl+O next · Enter select ·
 Escape cancel
 Type to search:
   • user: How is the tide?
@@ -116,6 +117,25 @@ def test_what_is_left_out_leaves_the_cursor_at_the_entry_before_it(user):
 
     assert selector.choices.selected.entry.id == "u3"
     assert "› ├─ • [moon] user: And the moon? ← active" in user.sees(selector)
+
+
+def test_a_filter_without_entries_keeps_the_selection_for_the_next_one(user):
+    selector = TreeSelector(Tree([entry for entry in ENTRIES if not entry.label and entry.parent != "u3"], "a2"))
+
+    user.press(selector, "up", "up", "ctrl+l")
+    assert "No entries found" in user.sees(selector)
+    user.press(selector, "ctrl+d")
+
+    assert selector.choices.selected.entry.id == "a1"
+
+
+def test_the_keys_of_a_label_are_described_while_it_is_typed(user):
+    selector = TreeSelector(tree())
+
+    selector.press(Key("shift+l", "L"), user.bindings)
+
+    assert "Enter save, remove if empty · Escape cancel" in user.sees(selector)
+    assert "fold" not in user.sees(selector)
 
 
 def test_a_branch_is_folded_and_unfolded(user):

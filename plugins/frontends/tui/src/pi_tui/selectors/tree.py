@@ -58,17 +58,20 @@ class TreeSelector(Selector[TreeRow]):
         self._folded: set[str] = set()
         self._shows_times = False
         self._label: Field | None = None
-        self._arrange(selected or tree.leaf)
+        self._last = selected or tree.leaf
+        self._arrange(self._last)
 
     # Rows
 
     def head(self, width: int, bindings: Bindings) -> Sequence[Line]:
         """Return the title and the hints."""
-        return [Line.of(Run("Session Tree", "accent", bold=True)), *hint_rows(_HINTS, bindings, width)]
+        hints = _HINTS if self._label is None else _LABEL_HINTS
+        return [Line.of(Run("Session Tree", "accent", bold=True)), *hint_rows(hints, bindings, width)]
 
     def search_line(self, width: int) -> Line:
         """Return the search, or the label being typed."""
-        return self.field.line(width, "Type to search: ") if self._label is None else self._label.line(width, "Label: ")
+        field, label = (self.field, "Type to search: ") if self._label is None else (self._label, "Label: ")
+        return field.line(width, label)
 
     def row(self, item: TreeRow, width: int, *, is_selected: bool) -> Line:
         """Return a row with cursor, branches, a mark on the current path, the label, and the text, which may be cut."""
@@ -158,8 +161,11 @@ class TreeSelector(Selector[TreeRow]):
 
     @property
     def _selected_id(self) -> str | None:
+        """The selected entry; if nothing is displayed, the one that was selected before."""
         selected = self.choices.selected
-        return selected.entry.id if selected is not None else self._tree.leaf
+        if selected is not None:
+            self._last = selected.entry.id
+        return self._last
 
     def _set_filter(self, wanted: Filter) -> None:
         self._filter = wanted
@@ -242,8 +248,16 @@ _FILTER_STEPS = {"app.tree.filter.cycleForward": 1, "app.tree.filter.cycleBackwa
 
 _HINTS: Sequence[Hint] = (
     (("app.tree.foldOrUp", "app.tree.unfoldOrDown"), "fold"),
+    ("app.message.copy", "copy"),
     ("app.tree.editLabel", "label"),
-    ("app.tree.filter.cycleForward", "next filter"),
+    ("app.tree.toggleLabelTimestamp", "label times"),
+    ((*_FILTER_KEYS,), "filters"),
+    ("app.tree.filter.cycleForward", "next"),
     ("tui.select.confirm", "select"),
+    ("tui.select.cancel", "cancel"),
+)
+
+_LABEL_HINTS: Sequence[Hint] = (
+    ("tui.select.confirm", "save, remove if empty"),
     ("tui.select.cancel", "cancel"),
 )
