@@ -37,6 +37,7 @@ SCREEN = re.compile(
     r"|\x1b\[[0-9]+;[0-9]+r|\x1b\[r|\x1bM"  # rows that scroll, by line ends or the other way
     r"|\x1b\[[0-9;]*[mH]|\x1b\[K|\x1b\[2J|\x1b\[2[23];0t"  # colours, positions, ends of rows, one clear, the title kept
     r"|\x1b\[\?(?:25|7|1000|1002|1003|1004|1006|1015|1049|2004|2026|2048)[hl]|\x1b\[\?2026\$p|\x1b\[>25u|\x1b\[<u"
+    r"|\x1b\[\?u|\x1b\[c|\x1b\[>4(?:;2)?m"  # asks for the protocol of keys, and takes xterm's
     rf"|\x1b\]0;{SEEN}*\x07|\x1b\]8;[^\x00-\x1f]*\x1b\\|\x1b\]11;\?(?:\x07|\x1b\\)|\x1b\]22;[a-z]*\x07)*"
 )
 """What the screen may write, besides: what it draws with."""

@@ -41,6 +41,9 @@ class Tmux:
     def send(self, *keys: str) -> None:
         subprocess.run([*self._tmux, "send-keys", *keys], check=True)
 
+    def set(self, *option: str) -> None:
+        subprocess.run([*self._tmux, "set-option", *option], check=True)
+
     def paste(self, file: str) -> None:
         """Paste a file's text, as a terminal does for a program that has asked for brackets."""
         subprocess.run([*self._tmux, "load-buffer", str(self.work / file)], check=True)
@@ -120,6 +123,26 @@ def test_suspended_and_continued_it_is_drawn_again(tmux: Tmux) -> None:
     tmux.send("fg", "Enter")
 
     assert "Stopped" not in tmux.sees("half a prompt", "ctrl+c/ctrl+d clear/exit")
+
+
+def test_keys_have_their_modifiers_where_tmux_extends_keys_and_the_shell_gets_the_usual_ones(tmux: Tmux) -> None:
+    tmux.set("-s", "extended-keys", "on")
+    tmux.send(tmux.command, "Enter")
+    tmux.sees("auto")
+    tmux.send("one", "S-Enter", "two")
+    tmux.sees("\none\ntwo\n")
+    tmux.send("C-S-f")
+    tmux.sees("Search:")
+    tmux.send("C-c")  # right after Escape, the next key would be one with Alt
+    tmux.send("C-z")
+    tmux.sees("Stopped")
+    tmux.send("clear", "Enter", "echo ", "S-Enter")  # tmux types the name of a key that it cannot send
+
+    tmux.sees("\n$ echo S-Enter")
+    tmux.send("C-u", "fg", "Enter")
+    tmux.sees("\none\ntwo\n")
+    tmux.send("S-Enter", "three")
+    tmux.sees("\ntwo\nthree\n")
 
 
 @pytest.mark.parametrize(("signal", "code"), [("TERM", 143), pytest.param("HUP", 129, marks=pytest.mark.slow)])

@@ -40,9 +40,19 @@ _MOVE = re.compile(r"\x1b\[\d+;\d+H")
 _ALTERNATE = "\x1b[?1049h"
 
 _HARMLESS = re.compile(
-    r"(?:\x1b\[\?(?!1049)\d+[hl]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b_G[^\x1b]*\x1b\\|\x07|\x1b\[[<>][\d;]*u)*"
+    r"(?:\x1b\[\?(?!1049)\d+[hl]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b_G[^\x1b]*\x1b\\|\x07|\x1b\[[<>][\d;]*[um]"
+    r"|\x1b\[\??[uc])*"
 )
 """Output that changes no displayed cells: terminal modes, titles, bells, images and clipboard contents."""
+
+_ASK_FOR_KEYS = "\x1b[?u\x1b[c"
+"""Asks which parts of Kitty's keyboard protocol are on, and then what every terminal answers."""
+
+_KITTY_KEYS = re.compile(r"\x1b\[\?\d+u")
+_ATTRIBUTES = re.compile(r"\x1b\[\?[\d;]*c")
+
+_OTHER_KEYS, _OTHER_KEYS_OFF = "\x1b[>4;2m", "\x1b[>4m"
+"""xterm's ``modifyOtherKeys``, for tmux and terminals without Kitty's protocol: they send Shift+Enter as such."""
 
 _BUTTONS = {"left": 1, "middle": 2, "right": 3}
 
@@ -92,6 +102,7 @@ class ScreenDriver(LinuxDriver):
         self._wake_read, self._wake_write = os.pipe()
         self._early = b""
         self._displayed = Displayed(scrolls=_can_scroll())
+        self._awaits_attributes = self._has_other_keys = False
 
     def write(self, data: str) -> None:
         """Write only differences, and do not switch to the alternate screen a second time, which would clear it."""
@@ -119,6 +130,15 @@ class ScreenDriver(LinuxDriver):
             self.write("\x1b[?25h")
         if self._terminal.settings is not None:
             self.attrs_before = self._terminal.settings
+        self._awaits_attributes, self._has_other_keys = True, False
+        self.write(_ASK_FOR_KEYS)
+
+    def stop_application_mode(self) -> None:
+        """Return the terminal."""
+        if self._has_other_keys:
+            self.write(_OTHER_KEYS_OFF)
+        self._awaits_attributes = False
+        super().stop_application_mode()
 
     def suspend_application_mode(self) -> None:
         """Return the terminal to the shell temporarily."""
@@ -168,9 +188,19 @@ class ScreenDriver(LinuxDriver):
 
     def _pass_on(self, found: list[Event]) -> None:
         for event in found:
+            if isinstance(event, Reply):
+                self._extend_keys(event.sequence)
             message = _message(event)
             if message is not None:
                 self.process_message(message)
+
+    def _extend_keys(self, reply: str) -> None:
+        """Ask for keys with all their modifiers if the terminal's replies lack those of Kitty's protocol."""
+        if _KITTY_KEYS.fullmatch(reply):
+            self._awaits_attributes = False
+        elif self._awaits_attributes and _ATTRIBUTES.fullmatch(reply):
+            self._awaits_attributes, self._has_other_keys = False, True
+            self.write(_OTHER_KEYS)
 
 
 def _can_scroll() -> bool:

@@ -26,7 +26,7 @@ PROGRESS_ON, PROGRESS_OFF = "\x1b]9;4;3;0\x07", "\x1b]9;4;0;0\x07"
 """Start and stop the display of indeterminate progress in the terminal's tab (OSC 9;4)."""
 
 _MODES_OFF = (
-    "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u"
+    "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u\x1b[>4m"
 )
 """Turns off synchronised output, mouse, focus, paste, resize reports and extended keys; harmless if they are off."""
 
