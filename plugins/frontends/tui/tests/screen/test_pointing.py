@@ -128,11 +128,23 @@ async def test_a_search_goes_to_what_is_not_displayed(desk, script: ScriptedProv
         await user.type("Read it", "enter")
         await user.sees("Read.")
         await user.press("ctrl+shift+f")
+        await user.sees("Search:", " enter/shift+enter")
         await user.type("ENTRY 4", "shift+enter")
 
         await user.sees("10/11", "entry 48")
         await user.press("escape")
         await user.when(lambda: "Search:" not in user.text)
+
+
+async def test_ctrl_c_closes_the_search_and_keeps_what_is_typed(desk) -> None:
+    async with desk() as user:
+        await user.type("tide")
+        await user.press("ctrl+shift+f", "ctrl+c")
+        await user.when(lambda: "Search:" not in user.text)
+
+        assert user.typed == "tide"
+        await user.press("ctrl+c")
+        assert user.typed == ""
 
 
 async def test_ctrl_f_searches_while_nothing_is_typed(desk) -> None:

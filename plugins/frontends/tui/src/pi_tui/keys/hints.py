@@ -26,8 +26,10 @@ LOOK_HINTS = {
     "cancel": "app.interrupt",
     "dequeue": "app.message.dequeue",
     "activities": "app.activities.open",
+    "next match": "tui.altScreen.searchNext",
+    "previous match": "tui.altScreen.searchPrevious",
 }
-"""Actions whose keys are displayed in blocks."""
+"""Actions whose keys are displayed in the conversation."""
 
 _SHOWN = {"pageup": "pageUp", "pagedown": "pageDown"}
 

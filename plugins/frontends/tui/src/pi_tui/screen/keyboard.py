@@ -129,7 +129,8 @@ class Keyboard:
     def _search(self, key: Key) -> bool:
         """Handle a key in the search; return False if the search does not use it, such as a key that scrolls."""
         pane, bindings = self._app.transcript, self._app.bindings
-        if bindings.does(key.name, "tui.altScreen.searchClose") or bindings.does(key.name, _SEARCH):
+        closes = ("tui.altScreen.searchClose", _SEARCH, *(() if self._does("tui.input.copy", key) else ("app.clear",)))
+        if any(bindings.does(key.name, action) for action in closes):
             pane.close_search()
             self._app.editor_box.refresh()  # takes the terminal's cursor back
             return True

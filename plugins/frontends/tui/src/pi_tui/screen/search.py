@@ -125,10 +125,12 @@ class Search:
                 background = "searchMatchBg" if is_current else "selectedBg"
                 line = marked(line, first, last, background, "searchMatchText" if is_current else None)
             drawn.append(line)
-        return [self._with_box(drawn[0] if drawn else Line(), look.width), *drawn[1:]]
+        return [self._with_box(drawn[0] if drawn else Line(), look), *drawn[1:]]
 
-    def _with_box(self, row: Line, width: int) -> Line:
-        count = f" {self._current + 1}/{len(self._matches)} " if self._wanted else " "
+    def _with_box(self, row: Line, look: Look) -> Line:
+        width = look.width
+        keys = "/".join(filter(None, (look.hints.get("next match"), look.hints.get("previous match"))))
+        count = f" {self._current + 1}/{len(self._matches)} " if self._wanted else f" {keys} "
         room = min(_WIDTH, width)
         typed = cut(self._field.line(max(room - cells(count), 1), " Search: "), max(room - cells(count), 1))
         gap = room - cells(str(typed)) - cells(count)
