@@ -12,7 +12,7 @@ from pi_tui.lines.look import Look
 from pi_tui.theme.builtin_themes import BUILTIN_NAMES, builtin_theme
 from pi_tui.theme.choose import appearance_of_environment, color_depth, theme_name
 from pi_tui.theme.palette import Palette
-from pi_tui.view.clean import clean_line
+from pi_tui.view.clean import clean_line, clean_row
 from pi_tui.view.state import Footer
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def drawn(rows: Iterable[Line], palette: Palette, graphics: Graphics | None = No
 
     def shown(run: Run, fill: str | None) -> str:
         image = graphics.printed(run) if graphics is not None else None
-        return f"{palette.style(run, fill).sgr()}{_safe(run.text)}" if image is None else image
+        return f"{palette.style(run, fill).sgr()}{clean_row(run.text)}" if image is None else image
 
     return ["".join([shown(run, row.fill) for run in row]) + "\x1b[0m" for row in rows]
 
@@ -75,10 +75,6 @@ def version() -> str:
         return version_of("pluggypi-tui")
     except PackageNotFoundError:
         return "?"
-
-
-def _safe(text: str) -> str:
-    return text if text.isprintable() else clean_line(text)
 
 
 def _placed(rows: Iterable[str], top: int) -> str:

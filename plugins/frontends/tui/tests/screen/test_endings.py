@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import re
 import sys
 import unicodedata
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import Line, Run, SessionShutdownEvent, SessionStartEvent, hookimpl
-from pi_testing import text
+from pi_testing import for_each, text
 from pi_tui.first_frame import drawn, palette_of
 from pi_tui.printed import Printed
 from pi_tui.screen.strips import Painter
@@ -80,6 +81,14 @@ def test_a_strip_is_as_wide_as_asked_and_printable_whatever_a_run_holds(one: str
 
     assert strip.cell_length == width
     assert not any(acts(segment.text) for segment in strip)
+
+
+@for_each("blank", ["\u3000", "\xa0", "👩\u200d💻"])
+def test_a_row_keeps_its_blanks_whatever_else_it_has(blank: str) -> None:
+    line = Line.of(Run("Say", bold=True), Run(f"    x  =  {blank}  "), Run("y", "accent"))
+
+    assert Painter(PALETTE).strip(line, 60).text.rstrip() == str(line)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", drawn([line], PALETTE)[0]) == str(line)
 
 
 @given(st.text(), st.sampled_from(["text", "accent", "no such role"]))

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual.strip import Strip
 
-from pi_tui.view.clean import clean_line
+from pi_tui.view.clean import clean_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ class Painter:
                 style = RichStyle(color=_color(cells[0]), bgcolor=_color(self.palette.color(fill)) if fill else None)
                 segments += [Segment(each, style) for each in cells[1]]  # one segment each, as cells must not be cut
             elif run.text:
-                text, style = _printable(run.text), self._style(run, fill)
+                text, style = clean_row(run.text), self._style(run, fill)
                 if segments and segments[-1].style is style:  # such as a row's padding and its text
                     text = segments.pop().text + text
                 segments.append(Segment(text, style))
@@ -118,10 +118,6 @@ def has_links(environ: Mapping[str, str], setting: object = "auto") -> bool:
     Terminals ignore the sequence if they do not know it; the Linux console prints it.
     """
     return setting if isinstance(setting, bool) else environ.get("TERM", "") not in ("linux", "dumb")
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else clean_line(text)
 
 
 def _rich(style: Style, link: str | None) -> RichStyle:

@@ -14,7 +14,7 @@ from functools import cache
 
 from pi_hookspecs.hidden import HIDDEN, JOINERS, SELECTORS, is_visible
 
-__all__ = ["CleanStream", "clean", "clean_line", "clean_output", "rewritten", "without_sequences"]
+__all__ = ["CleanStream", "clean", "clean_line", "clean_output", "clean_row", "rewritten", "without_sequences"]
 
 _STRING = r"(?:\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c\n]*"
 """A sequence that contains text, such as a window's title, without its terminator; a line break ends it, too."""
@@ -144,6 +144,11 @@ def clean_output(text: str) -> str:
 def clean_line(text: str) -> str:
     """Return a label, such as a file's or a session's name, on one line: each run of whitespace becomes one space."""
     return " ".join(clean(text).split())
+
+
+def clean_row(text: str) -> str:
+    """Return a part of a row in a form that is safe to draw, with all its blanks."""
+    return text if text.isprintable() else clean(text).replace("\n", " ")
 
 
 def rewritten(text: str) -> str:
