@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pi_provider_kit.connection import Connection
@@ -85,20 +86,38 @@ class Pool:
         context = self.ssl_context() if scheme == "https" else None
         try:
             async with asyncio.timeout(seconds) as scope:
-                _, connection = await self._loop.create_connection(
-                    lambda: Connection(self._loop, self._keep, self._forget),
-                    host,
-                    port,
-                    ssl=context,
-                    server_hostname=host if context is not None else None,
-                    happy_eyeballs_delay=_HAPPY_EYEBALLS,
-                )
+                connection = await self._connected(host, port, context)
         except OSError as error:  # ssl.SSLError, socket.gaierror and TimeoutError too
             if scope.expired():
                 raise ConnectTimeout(f"not within {seconds:g} s") from error
             raise ConnectError(str(error)) from error
         self._origins[connection] = origin
         return connection
+
+    async def _connected(self, host: str, port: int, context: ssl.SSLContext | None) -> Connection:
+        """Return a connection to the first address of a host that answers.
+
+        asyncio does that itself, but not with tasks that start at once, which Textual makes the loop use: in several
+        versions of Python an assertion of asyncio fails then.
+        """
+
+        async def connect(address: str, delay: float | None = None) -> Connection:
+            _, connection = await self._loop.create_connection(
+                lambda: Connection(self._loop, self._keep, self._forget),
+                address,
+                port,
+                ssl=context,
+                server_hostname=host if context is not None else None,
+                happy_eyeballs_delay=delay,
+            )
+            return connection
+
+        if self._loop.get_task_factory() is None:
+            return await connect(host, _HAPPY_EYEBALLS)
+        from pi_provider_kit.addresses import addresses_of, first_connected
+
+        addresses = await addresses_of(host, port)
+        return await first_connected([partial(connect, each) for each in addresses], _HAPPY_EYEBALLS)
 
     def _keep(self, connection: Connection) -> None:
         origin = self._origins.get(connection)
