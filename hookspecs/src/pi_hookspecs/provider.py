@@ -46,6 +46,8 @@ class StreamOptions(ReprMixin):
         timeout_ms: Longest silence before and during the answer; 0 means no limit.
         progress_timeout_ms: Longest time without new content; unlike ``timeout_ms`` it is not reset by pings. 0 is no
             limit, None leaves it to the transport.
+        continues: Whether the server may continue the conversation from the answer; False for a request beside the
+            conversation, such as one that keeps its prompt in the cache.
         image_options: What an image model is asked for: ``count`` of images, and ``size``, ``aspect_ratio``,
             ``quality``, ``background`` and ``format`` in the words of its API.
         on_payload: Called with the payload before it is sent; its return value replaces the payload.
@@ -65,6 +67,7 @@ class StreamOptions(ReprMixin):
     tool_choice: Any = None
     output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     metadata: dict[str, Any] | None = None
+    continues: bool = True
     image_options: Mapping[str, Any] | None = None
     max_retries: int | None = None
     max_retry_delay_ms: int | None = None

@@ -169,7 +169,15 @@ class SideRequests:
         config = LoopConfig(
             model=sent.model,
             stream=partial(stream_answer, runtime.settings, runtime.models),
-            options=evolve(sent.options, max_tokens=1, api_key=None, headers=None, on_payload=None, on_response=None),
+            options=evolve(
+                sent.options,
+                max_tokens=1,
+                continues=False,
+                api_key=None,
+                headers=None,
+                on_payload=None,
+                on_response=None,
+            ),
             convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
             begin_request=hooks.begin,
             end_request=hooks.end,

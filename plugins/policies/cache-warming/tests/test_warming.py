@@ -145,6 +145,7 @@ async def test_the_prompt_is_kept_in_the_cache_while_a_tool_runs(session, script
     assert [request.payload for request in again] == [first.payload | {"max_tokens": 1}] * 2
     assert [request.context.messages for request in again] == [first.context.messages] * 2
     assert [request.options.reasoning for request in again] == [first.options.reasoning] * 2
+    assert [request.options.continues for request in script.requests] == [True, False, False, True]
     assert clock.timers == []
 
 

@@ -331,3 +331,36 @@ async def test_sdk_sends_the_same_body_for_adaptive_thinking_and_an_output_schem
         )
 
     assert server.requests[0].json == server.requests[1].json
+
+
+async def test_sdk_continues_threads_at_the_fake_and_begins_a_lost_one_again(server):
+    async with client(server) as sdk:
+        thread = sdk.beta.messages.thread(model="claude-fake", max_tokens=10, system="Be brief.")
+        for number, words in enumerate(("hi", "and?", "more")):
+            server.answers(message(text(f"answer {number}"), message_id=f"msg_{number}"))
+            if words == "more":
+                server.threads.lose()
+            async with thread.stream({"role": "user", "content": words}) as answering:
+                await answering.get_final_message()
+
+    kinds = [request.json["thread"]["type"] for request in server.requests]
+    assert kinds == ["create", "continue", "continue", "create"]
+    assert [each["role"] for each in server.conversations[-1]["messages"]] == ["user", "assistant"] * 2 + ["user"]
+
+
+async def test_both_transports_continue_threads(server, provider, model, context):
+    asked = model(server.url, compat={"supportsMessageThreads": True})
+    for transport in ("http", "sdk"):
+        messages = [UserMessage(content="hi", timestamp=1)]
+        for number in range(2):
+            server.answers(message(text("ok"), message_id=f"msg_{transport}_{number}"))
+            options = StreamOptions(api_key="sk-ant-api03-secret-0123456789", session_id=transport, transport=transport)
+            events = [each async for each in provider.stream(asked, context(*messages), options)]
+            messages += [events[-1].message, UserMessage(content="and?", timestamp=2)]
+        server.threads.lose()
+        server.answers(message(text("still here"), message_id=f"msg_{transport}_2"))
+        events = [each async for each in provider.stream(asked, context(*messages), options)]
+        assert events[-1].message.content == (TextContent("still here"),)
+
+    kinds = [request.json["thread"]["type"] for request in server.requests]
+    assert kinds == ["create", "continue", "continue", "create"] * 2

@@ -10,6 +10,7 @@ from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import StreamOptions
 
 __all__ = ["Compat"]
 
@@ -50,8 +51,8 @@ class Compat(Value):
             keywords allow that.
         structured_output: ``supportsStructuredOutput``: answers are constrained to the requested schema.
         system_messages: ``supportsMidConvoSystemMessages``; without it they join the system prompt.
-        message_threads: ``supportsMessageThreads``: the server holds a session's conversation for some minutes, and
-            requests send only what is new.
+        threads: ``supportsMessageThreads``: a request of a session sends only what is new, and the host holds the rest
+            for a while, which is why the user turns it on.
         key_header: ``keyHeader``: ``x-api-key``, or the header that carries ``Bearer <key>``.
         transport: ``transport``: ``http`` or ``sdk``.
         sdk_client: ``sdkClient``: ``anthropic``, ``bedrock``, ``vertex`` or ``foundry``.
@@ -67,7 +68,7 @@ class Compat(Value):
     strict_tools: bool = False
     structured_output: bool = False
     system_messages: bool = False
-    message_threads: bool = False
+    threads: bool = False
     key_header: str = "x-api-key"
     transport: str = "http"
     sdk_client: str = "anthropic"
@@ -77,6 +78,10 @@ class Compat(Value):
         """Return the switches of the model: the host's, then its own."""
         flags = {**_host_flags(model.base_url), **(model.compat or {})}
         return cls(**{name: flags[flag] for flag, name in _NAMES.items() if flags.get(flag) is not None})
+
+    def has_thread(self, options: StreamOptions) -> bool:
+        """Whether a request may continue a thread: one of a session, which the provider may keep for a while."""
+        return self.threads and bool(options.session_id) and options.cache_retention != "none" and options.continues
 
 
 _NAMES = {
@@ -90,7 +95,7 @@ _NAMES = {
     "supportsStrictTools": "strict_tools",
     "supportsStructuredOutput": "structured_output",
     "supportsMidConvoSystemMessages": "system_messages",
-    "supportsMessageThreads": "message_threads",
+    "supportsMessageThreads": "threads",
     "keyHeader": "key_header",
     "transport": "transport",
     "sdkClient": "sdk_client",

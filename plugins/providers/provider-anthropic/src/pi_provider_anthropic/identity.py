@@ -32,6 +32,7 @@ _CLAUDE_CODE_TOOLS = {name.lower(): name for name in _CLAUDE_CODE_TOOL_NAMES}
 _OAUTH_BETAS = ("claude-code-20250219", "oauth-2025-04-20")
 _FINE_GRAINED_BETA = "fine-grained-tool-streaming-2025-05-14"
 _INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
+_THREADS_BETA = "message-threads-2026-08-12"
 
 
 def is_oauth(key: str | None) -> bool:
@@ -112,8 +113,6 @@ def _betas(options: StreamOptions, compat: Compat, payload: dict[str, Any]) -> l
         betas.append(_FINE_GRAINED_BETA)
     if payload.get("thinking", {}).get("type") == "enabled":
         betas.append(_INTERLEAVED_BETA)
-    if payload.get("thread"):
-        from pi_provider_anthropic.threads import BETA
-
-        betas.append(BETA)
+    if compat.has_thread(options):
+        betas.append(_THREADS_BETA)
     return betas

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from attrs import define, evolve
+from attrs import evolve, frozen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_provider_anthropic.compat import Compat
     from pi_provider_anthropic.identity import ToolNames
     from pi_provider_anthropic.reading import Reading
-    from pi_provider_anthropic.threads import Threads, ThreadTurn
+    from pi_provider_anthropic.threads import Threads, Turn
     from pi_provider_kit import Http
 
 API = "anthropic-messages"
@@ -47,110 +47,90 @@ class AnthropicMessages:
         from pi_provider_kit import read_answer
 
         names = ToolNames(context.tools, claude_code=is_oauth(options.api_key))
+        compat = Compat.of(model)
+        turn = self._turn(model, options, compat, names) if compat.has_thread(options) else None
 
         @cache
         def reader() -> Reading:
             from pi_provider_anthropic.reading import Reading
             from pi_provider_kit import AnswerBuilder
 
-            return Reading(AnswerBuilder(model), names)
+            return Reading(AnswerBuilder(model), names, None if turn is None else turn.answered)
 
-        request = _Request(model, options, Compat.of(model), names, reader)
-        answer = read_answer(self._events(request, context), reader, options)
-        return _remembering(answer, request) if request.has_threads else answer
+        return read_answer(self._events(model, context, options, _Wire(compat, names, turn, reader)), reader, options)
 
-    async def _events(self, request: _Request, context: Context) -> AsyncGenerator[dict[str, Any]]:
-        """Make the request and yield the API's events; a thread that the server refuses is begun again, or left."""
-        from pi_hookspecs.errors import RequestFailed
-        from pi_provider_anthropic.payload import to_payload
-        from pi_provider_kit import final_payload
-
-        model, options = request.model, request.options
-        payload = to_payload(model, context, options, request.compat, request.names)
-        payload = await final_payload(payload, model, options)
-        turn = request.turn = self._thread_turn(request, payload)
-        waiting = True
-        while waiting:
-            body = payload if turn is None else turn.body()
-            try:
-                async with aclosing(self._sent(request, body)) as events:
-                    async for event in events:
-                        waiting = False
-                        yield event
-                waiting = False
-            except RequestFailed as error:
-                if turn is None or not waiting or not turn.recovers(error):
-                    raise
-
-    def _thread_turn(self, request: _Request, payload: dict[str, Any]) -> ThreadTurn | None:
-        if not request.has_threads or not isinstance(payload.get("messages"), list):
-            return None
+    def _turn(self, model: Model, options: StreamOptions, compat: Compat, names: ToolNames) -> Turn:
+        from pi_provider_anthropic.messages import to_messages
         from pi_provider_anthropic.threads import Threads
 
         if self._threads is None:
             self._threads = Threads()
-        account = f"{request.model.base_url} {request.options.api_key}"
-        return self._threads.turn(request.options.session_id or "", account, payload)
+        account = f"{model.base_url} {options.api_key}"
+        return self._threads.turn(
+            options.session_id or "", account, lambda answer: to_messages([answer], model, compat, names)
+        )
 
-    async def _sent(self, request: _Request, payload: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """Send a body and yield the API's events."""
+    async def _events(
+        self, model: Model, context: Context, options: StreamOptions, wire: _Wire
+    ) -> AsyncGenerator[dict[str, Any]]:
+        """Make the request and yield the API's events; in a thread that was lost, make it again."""
         from pi_provider_anthropic.identity import to_headers
-        from pi_provider_anthropic.whole import whole_events
+        from pi_provider_anthropic.payload import to_payload
         from pi_provider_anthropic.wire_events import parse_event
+        from pi_provider_kit import HttpFailed, final_payload
+
+        compat, turn = wire.compat, wire.turn
+        body = await final_payload(to_payload(model, context, options, compat, wire.names), model, options)
+        headers = to_headers(model, options, compat, body)
+        by_sdk = "sdk" in (options.transport, compat.transport)
+        send = self._by_sdk if by_sdk else self._by_http
+        if turn is not None:
+            body = turn.body(body, headers["anthropic-beta"])
+        while True:
+            try:
+                async with aclosing(send(model, body, headers, options, wire)) as received:
+                    async for each in received:
+                        yield each if by_sdk else parse_event(*each)
+            except HttpFailed as failure:
+                instead = None if turn is None else turn.instead(failure)
+                if instead is None:
+                    raise
+                body = instead
+            else:
+                return
+
+    def _by_http(
+        self, model: Model, body: dict[str, Any], headers: dict[str, str], options: StreamOptions, wire: _Wire
+    ) -> AsyncGenerator[Any]:
+        from pi_provider_anthropic.whole import whole_events
         from pi_provider_kit import Http, HttpRequest, stream_events
 
-        model, options, compat = request.model, request.options, request.compat
-        headers = to_headers(model, options, compat, payload)
-        if "sdk" in (options.transport, compat.transport):
-            from pi_provider_anthropic.sdk import sdk_events
-
-            async with aclosing(sdk_events(model, payload, headers, options, compat)) as events:
-                async for event in events:
-                    yield event
-            return
         if self._http is None:
             self._http = Http()
-        sent = HttpRequest(
-            url=messages_url(model.base_url),
-            body=payload,
-            headers=headers,
-            on_sent=request.reader,
-            from_whole=whole_events,
-        )
-        async with aclosing(stream_events(self._http, sent, evolve(options, headers=None))) as raw:
-            async for name, data in raw:
-                yield parse_event(name, data)
+        url = messages_url(model.base_url)
+        request = HttpRequest(url=url, body=body, headers=headers, on_sent=wire.reader, from_whole=whole_events)
+        return stream_events(self._http, request, evolve(options, headers=None))
+
+    def _by_sdk(
+        self, model: Model, body: dict[str, Any], headers: dict[str, str], options: StreamOptions, wire: _Wire
+    ) -> AsyncGenerator[Any]:
+        from pi_provider_anthropic.sdk import sdk_events
+
+        return sdk_events(model, body, headers, options, wire.compat)
 
 
-@define(eq=False)
-class _Request:
-    """What one answer is asked for with."""
+@frozen
+class _Wire:
+    """How one request is made and its answer is read.
 
-    model: Model
-    options: StreamOptions
+    Attributes:
+        turn: Its place in the session's thread, if the host has threads.
+    """
+
     compat: Compat
     names: ToolNames
+    turn: Turn | None
     reader: Callable[[], Reading]
-    turn: ThreadTurn | None = None
-
-    @property
-    def has_threads(self) -> bool:
-        """Whether the server may hold the conversation."""
-        return self.compat.message_threads and bool(self.options.session_id) and self.options.cache_retention != "none"
-
-
-async def _remembering(
-    answer: AsyncIterator[AssistantMessageEvent], request: _Request
-) -> AsyncGenerator[AssistantMessageEvent]:
-    """Yield the events of an answer; if it is complete, the session's next request continues its thread."""
-    async with aclosing(cast("AsyncGenerator[AssistantMessageEvent]", answer)) as events:
-        async for event in events:
-            if event.type == "done" and request.turn is not None:
-                from pi_provider_anthropic.messages import to_messages
-
-                converted = to_messages([event.message], request.model, request.compat, request.names)
-                request.turn.answered(event.message.response_id, converted[:1])
-            yield event
 
 
 def messages_url(base_url: str) -> str:

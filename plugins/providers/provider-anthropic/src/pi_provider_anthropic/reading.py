@@ -16,7 +16,7 @@ from pi_provider_kit import BlockReader, HttpFailed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_hookspecs.messages import StopReason
+    from pi_hookspecs.messages import AssistantMessage, StopReason
     from pi_hookspecs.stream import AssistantMessageEvent, Done
     from pi_provider_anthropic.blocks import Block
     from pi_provider_anthropic.identity import ToolNames
@@ -42,11 +42,15 @@ class Reading(BlockReader):
     Args:
         builder: Makes our events.
         names: Maps tool names back.
+        on_answer: Called with the complete answer.
     """
 
-    def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
+    def __init__(
+        self, builder: AnswerBuilder, names: ToolNames, on_answer: Callable[[AssistantMessage], None] | None = None
+    ) -> None:
         super().__init__(builder)
         self._names = names
+        self._on_answer = on_answer
         self._blocks: list[Block] = []
         self._at: dict[int, Block] = {}
         """The latest block of each index: some gateways use the same index for every block."""
@@ -98,7 +102,10 @@ class Reading(BlockReader):
             raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event")
         if reason == "toolUse" and not any(isinstance(block, ToolUse) for block in self._blocks):
             reason = "stop"
-        return self.builder.done(reason)
+        done = self.builder.done(reason)
+        if self._on_answer is not None:
+            self._on_answer(done.message)
+        return done
 
     # One kind of event each
 

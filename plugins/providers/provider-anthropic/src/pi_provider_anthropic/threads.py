@@ -1,185 +1,208 @@
-"""Message threads: the server holds a conversation for some minutes, and a request sends only what is new.
+"""Message threads: the server keeps a session's conversation for minutes, and a request sends only what is new in it.
 
-A thread is an optimization that the server may forget at any time. The whole request is therefore always there: what
-is sent is cut from it, and sent whole where the server no longer has the rest. A thread is continued only if the
-conversation up to the server's last answer is unchanged, which digests decide; everything else begins a new one.
+A thread may be lost at any time. Our own conversation stays the source: a request that cannot continue is sent again,
+whole, as the first one of a new thread; and for a host that does not know threads, without one from then on.
+
+Source: Anthropic's description of the beta ``message-threads-2026-08-12``, and the original's compatibility switch
+``supportsMessageThreads``.
 """
 
 from __future__ import annotations
 
-import re
+import json
+import logging
 from collections import OrderedDict
+from contextlib import suppress
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from pi_provider_kit import compact_json
+from pi_provider_kit import HttpFailed, compact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable
 
-    from pi_hookspecs.errors import RequestFailed
+    from pi_hookspecs.messages import AssistantMessage
 
-__all__ = ["BETA", "ThreadTurn", "Threads"]
+__all__ = ["Threads", "Turn"]
 
-BETA = "message-threads-2026-08-12"
+_SESSIONS = 1000
+"""Sessions whose position is kept, those used last: the servers forget threads within an hour."""
 
-_SESSIONS = 64
-"""Sessions of which threads are remembered, the latest."""
+_BAD_REQUEST = 400
 
-_THREADS = 4
-"""Threads of a session that are remembered: its conversation, and requests beside it."""
+_LOST = (
+    "thread_already_continued",
+    "thread_continue_in_flight",
+    "thread_fingerprint_mismatch",
+    "thread_not_found",
+)
+"""Errors after which the whole conversation begins a new thread."""
 
-_KEPT_BY_SERVER = ("system", "tools")
-"""Fields that a request which continues a thread must not repeat."""
+_UNSUPPORTED = "thread_unsupported_request"
 
-_NOT_COMPARED = ("messages", "max_tokens")
-"""Fields that may differ between the requests of a thread; the output limit follows the free room."""
+_OF_THE_THREAD = ("system", "tools")
+"""Fields that the server takes from the thread, and rejects in a request that continues one."""
 
-_CODE = re.compile(r'"error_code"\s*:\s*"thread_(\w+)"')
-_FORGOTTEN = ("not_found", "already_continued", "continue_in_flight")
-"""Errors after which a new thread helps; after others, the session goes on without threads."""
+_FREE = ("messages", "max_tokens", "stream", "temperature", "metadata")
+"""Fields that may change within a thread."""
 
 
 @frozen
-class _Thread:
-    """What the server holds: ``count`` messages with a digest, the last of which is the answer ``message_id``."""
+class _Position:
+    """Where a session can continue.
 
-    settings: bytes
+    Attributes:
+        count: Messages that the server has, its own answer included.
+        digest: Hash of them and of the fields that must not change.
+        answer: The id of that answer.
+    """
+
     count: int
     digest: bytes
-    message_id: str
+    answer: str
 
 
 class Threads:
-    """The threads of a provider's sessions."""
+    """Where the sessions of one provider can continue."""
 
     def __init__(self) -> None:
-        self._threads: OrderedDict[str, list[_Thread]] = OrderedDict()
-        self._without: OrderedDict[str, None] = OrderedDict()
+        self._positions: OrderedDict[str, _Position | None] = OrderedDict()
+        """By session; None where the host rejected threads."""
 
-    def turn(self, session: str, account: str, payload: dict[str, Any]) -> ThreadTurn | None:
-        """Return how to send a request of a session; None if the server refused threads in it.
+    def turn(self, session: str, account: str, to_messages: Callable[[AssistantMessage], list[dict[str, Any]]]) -> Turn:
+        """Return what one request of a session needs.
 
         Args:
-            session: Id of the session.
+            session: Its id.
             account: Server and key: a thread belongs to them.
-            payload: The whole request.
+            to_messages: Converts an answer as the next request will contain it.
         """
-        if session in self._without:
-            return None
-        settings = {name: value for name, value in payload.items() if name not in _NOT_COMPARED}
-        digests = _digests(payload["messages"])
-        turn = ThreadTurn(self, session, _digest(b"", [account, settings]), digests, payload)
-        kept = self._threads.get(session, [])
-        for thread in sorted(kept, key=lambda each: -each.count):
-            goes_on = thread.count < len(digests) and digests[thread.count - 1] == thread.digest
-            if goes_on and thread.settings == turn.settings:
-                kept.remove(thread)  # an answer can be continued once
-                turn.thread = thread
-                break
-        return turn
+        return Turn(self, session, account, to_messages)
 
-    def keep(self, session: str, thread: _Thread) -> None:
-        """Remember a thread."""
-        kept = self._threads.setdefault(session, [])
-        kept.append(thread)
-        del kept[:-_THREADS]
-        self._threads.move_to_end(session)
-        while len(self._threads) > _SESSIONS:
-            self._threads.popitem(last=False)
+    def is_rejected(self, session: str) -> bool:
+        """Whether the host has rejected threads in this session."""
+        return session in self._positions and self._positions[session] is None
 
-    def give_up(self, session: str) -> None:
-        """Send the requests of a session without threads from now on."""
-        self._threads.pop(session, None)
-        self._without[session] = None
-        while len(self._without) > _SESSIONS:
-            self._without.popitem(last=False)
+    def position(self, session: str) -> _Position | None:
+        """Return where the session can continue, if it can."""
+        return self._positions.get(session)
+
+    def set(self, session: str, position: _Position | None) -> None:
+        """Set where the session can continue; None: the host rejected threads."""
+        self._positions[session] = position
+        self._positions.move_to_end(session)
+        while len(self._positions) > _SESSIONS:
+            self._positions.popitem(last=False)
+
+    def take(self, session: str) -> None:
+        """Forget where the session can continue: an answer can be continued once."""
+        self._positions.pop(session, None)
 
 
-class ThreadTurn:
-    """One request of a thread.
-
-    Args:
-        threads: Where the thread is remembered afterwards.
-        session: Id of the session.
-        settings: Digest of the account and of all that must not change in a thread.
-        digests: Of the messages up to each one.
-        payload: The whole request.
-    """
+class Turn:
+    """One request of a session and its answer. Made by ``Threads.turn``."""
 
     def __init__(
-        self, threads: Threads, session: str, settings: bytes, digests: Sequence[bytes], payload: dict[str, Any]
+        self,
+        threads: Threads,
+        session: str,
+        account: str,
+        to_messages: Callable[[AssistantMessage], list[dict[str, Any]]],
     ) -> None:
         self._threads = threads
         self._session = session
-        self.settings = settings
-        self._digests = digests
-        self._payload = payload
-        self.thread: _Thread | None = None
-        """The thread that the request continues; None begins one."""
-        self._threaded = True
+        self._to_messages = to_messages
+        self._payload: dict[str, Any] = {}
+        self._chain = blake2b(account.encode(), digest_size=16)
+        self._sent: str | None = None
+        """Type of the thread field that was sent."""
 
-    def body(self) -> dict[str, Any]:
-        """Return what to send."""
-        whole, thread = self._payload, self.thread
-        if not self._threaded:
-            return whole
-        if thread is None:
-            return {**whole, "thread": {"type": "create"}}
-        new = {name: value for name, value in whole.items() if name not in _KEPT_BY_SERVER}
-        new["messages"] = whole["messages"][thread.count :]
-        return {**new, "thread": {"type": "continue", "previous_message_id": thread.message_id}}
-
-    def recovers(self, error: RequestFailed) -> bool:
-        """Whether the server refused the thread, so that ``body`` now returns something else to send."""
-        code = _CODE.search(str(error)) if self._threaded else None
-        if code is None:
-            return False
-        if code[1] in _FORGOTTEN and self.thread is not None:
-            self.thread = None
-        else:
-            self._threaded = False
-            self._threads.give_up(self._session)
-        return True
-
-    def answered(self, message_id: str | None, answer: Sequence[dict[str, Any]]) -> None:
-        """Remember the thread up to an answer.
+    def body(self, payload: dict[str, Any], betas: str) -> dict[str, Any]:
+        """Return what to send for a whole request: all of it, or what the server does not have yet.
 
         Args:
-            message_id: Its id.
-            answer: The message, as the next request sends it, and nothing else.
+            payload: The whole request.
+            betas: The header of beta features, which must not change within a thread either.
         """
-        if not self._threaded or not message_id or [each["role"] for each in answer] != ["assistant"]:
+        messages = payload.get("messages")
+        self._payload = payload
+        if not isinstance(messages, list) or "thread" in payload or self._threads.is_rejected(self._session):
+            return payload  # a plugin's own words are sent as they are
+        fixed = {name: value for name, value in payload.items() if name not in _FREE}
+        self._chain.update(compact_json([betas, fixed]).encode())
+        position = self._threads.position(self._session)
+        known = 0 if position is None else position.count
+        self._extend(messages[:known])
+        continues = position is not None and len(messages) > known and self._chain.digest() == position.digest
+        self._extend(messages[known:])
+        if position is None or not continues:
+            return self._create()
+        self._threads.take(self._session)
+        self._sent = "continue"
+        rest = {name: value for name, value in payload.items() if name not in _OF_THE_THREAD}
+        return {
+            **rest,
+            "messages": messages[known:],
+            "thread": {"type": "continue", "previous_message_id": position.answer},
+        }
+
+    def instead(self, failure: Exception) -> dict[str, Any] | None:
+        """Return what to send after a failure that is the thread's; None where another request would fail as well."""
+        if self._sent is None or not isinstance(failure, HttpFailed) or failure.kind != "status":
+            return None
+        code = _error_code(failure.body)
+        if self._sent == "continue" and code in _LOST:
+            logging.getLogger("pi.providers").info("The thread cannot be continued (%s); a new one begins.", code)
+            return self._create()
+        unknown_field = code is None and failure.status == _BAD_REQUEST and "thread" in failure.body
+        if code == _UNSUPPORTED or unknown_field:
+            logging.getLogger("pi.providers").info("The host rejects threads; the session goes on without.")
+            self._threads.set(self._session, None)
+            self._sent = None
+            return self._payload
+        return None
+
+    def answered(self, message: AssistantMessage) -> None:
+        """Note a complete answer, from which the next request can continue."""
+        if self._sent is None or not message.response_id or message.response_model is not None:
+            return  # what a fallback model answered is not kept by the server
+        answer = [each for each in self._to_messages(message) if each["role"] == "assistant"]
+        if len(answer) != 1:
             return
-        last = self._digests[-1] if self._digests else b""
-        digest = _digest(last, _plain(answer[0]))
-        self._threads.keep(self._session, _Thread(self.settings, len(self._digests) + 1, digest, message_id))
+        self._extend(answer)
+        count = len(self._payload["messages"]) + 1
+        self._threads.set(self._session, _Position(count, self._chain.digest(), message.response_id))
+
+    def _create(self) -> dict[str, Any]:
+        self._sent = "create"
+        return {**self._payload, "thread": {"type": "create"}}
+
+    def _extend(self, messages: list[Any]) -> None:
+        for message in messages:
+            self._chain.update(compact_json(_comparable(message)).encode())
 
 
-def _digests(messages: Iterable[Any]) -> list[bytes]:
-    digests, last = [], b""
-    for message in messages:
-        last = _digest(last, _plain(message))
-        digests.append(last)
-    return digests
-
-
-def _digest(last: bytes, value: Any) -> bytes:
-    from hashlib import sha256
-
-    return sha256(last + compact_json(value).encode()).digest()
-
-
-def _plain(message: Any) -> Any:
-    """Return a message without cache marks, and a string as the block that a mark would make of it.
-
-    A plugin may have written anything into the request; what is no message is compared as it is.
-    """
-    content = message.get("content") if isinstance(message, dict) else None
+def _comparable(message: Any) -> Any:
+    """Return a message without its cache marks, which are only on the newest one, and with its text in a block."""
+    if not isinstance(message, dict):
+        return message
+    content = message.get("content")
     if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
+        return {**message, "content": [{"type": "text", "text": content}]}
     if not isinstance(content, list):
         return message
-    blocks = [{**block, "cache_control": None} if isinstance(block, dict) else block for block in content]
+    blocks = [
+        {name: value for name, value in block.items() if name != "cache_control"} if isinstance(block, dict) else block
+        for block in content
+    ]
     return {**message, "content": blocks}
+
+
+def _error_code(body: str) -> str | None:
+    """Return the code in the details of an error."""
+    with suppress(ValueError, TypeError, KeyError):
+        code = json.loads(body)["error"]["details"]["error_code"]
+        return code if isinstance(code, str) else None
+    return None

@@ -18,6 +18,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pi_testing.fake_servers.anthropic_rules import anthropic_violation
+from pi_testing.fake_servers.anthropic_threads import Rejection, ThreadStore
 from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
@@ -32,6 +33,7 @@ from pi_testing.fake_servers.server import (
 )
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterable, Sequence
 
 __all__ = [
@@ -70,7 +72,17 @@ REQUEST_ID = "req_011fake"
 
 
 class FakeAnthropic(FakeServer):
-    """The Messages API; its base URL is ``url``."""
+    """The Messages API; its base URL is ``url``.
+
+    Attributes:
+        threads: The conversations that it keeps for clients that continue them.
+        conversations: The bodies of accepted requests, each with the whole conversation, however much was sent.
+    """
+
+    def __init__(self, *, tls: ssl.SSLContext | None = None, check: bool = True) -> None:
+        super().__init__(tls=tls, check=check)
+        self.threads = ThreadStore()
+        self.conversations: list[dict[str, Any]] = []
 
     def refusal(self, request: Request) -> Answer | None:
         """Refuse what the API refuses: other paths, requests without key or version, bodies that break its rules."""
@@ -80,10 +92,27 @@ class FakeAnthropic(FakeServer):
             return None
         if "x-api-key" not in request.headers and "authorization" not in request.headers:
             return error(401, "x-api-key header is required")
+        try:
+            self._accept(request)
+        except Rejection as rejection:
+            return error(rejection.status, str(rejection), code=rejection.code)
+        return None
+
+    def _accept(self, request: Request) -> None:
         if "anthropic-version" not in request.headers:
-            return error(400, "anthropic-version: header is required")
-        violation = anthropic_violation(request.json)
-        return error(400, violation) if violation else None
+            raise Rejection(400, "anthropic-version: header is required")
+        whole = self.threads.whole(request)
+        violation = anthropic_violation(whole)
+        if violation:
+            raise Rejection(400, violation)
+        self.conversations.append(whole)
+
+    async def answer_to(self, request: Request) -> Answer:
+        """Return the answer, and keep it where the request has a thread."""
+        answer = await super().answer_to(request)
+        if self.check and answer.status // 100 == 2:  # noqa: PLR2004 - RFC 9110, 15.3
+            self.threads.keep(request, self.conversations[-1], answer)
+        return answer
 
     def error(self, status: int, message: str) -> Answer:
         """Return an error in the API's own form."""
@@ -196,7 +225,17 @@ def error_event(kind: str, message: str) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": REQUEST_ID}
 
 
-def error(status: int, message: str, *, kind: str | None = None, **headers: str) -> Answer:
-    """Return an answer that is an error; ``retry_after="7"`` and the like become headers."""
+def error(status: int, message: str, *, kind: str | None = None, code: str | None = None, **headers: str) -> Answer:
+    """Return an answer that is an error; ``retry_after="7"`` and the like become headers.
+
+    Args:
+        status: HTTP status.
+        message: Its text.
+        kind: Its type; by default that of the status.
+        code: ``error_code`` in its details.
+        headers: More headers, ``_`` for ``-``.
+    """
     body = error_event(kind or _ERROR_TYPES.get(status, "api_error"), message)
+    if code is not None:
+        body["error"]["details"] = {"error_code": code}
     return json_answer(status, body, **{"request_id": REQUEST_ID, **headers})
