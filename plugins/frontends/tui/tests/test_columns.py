@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pi_testing import for_each
-from pi_tui.dialogs.columns import in_columns
-from pi_tui.dialogs.select import Select
+from pi_tui.dialogs.select import Select, in_columns
 
 LONG = "/home/ada/" + "harbour/" * 12
 

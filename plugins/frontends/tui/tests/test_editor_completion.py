@@ -9,11 +9,9 @@ import pytest
 
 from pi_hookspecs import Completion
 from pi_testing import for_each
-from pi_tui.editor.complete.commands import CommandSource
-from pi_tui.editor.complete.files import FileSource
+from pi_tui.editor.complete.commands import CommandSource, by_use
+from pi_tui.editor.complete.files import FileSource, PathSource
 from pi_tui.editor.complete.offers import Menu, Offer
-from pi_tui.editor.complete.order import by_use
-from pi_tui.editor.complete.paths import PathSource
 from pi_tui.editor.complete.stack import Stack
 from pi_tui.editor.complete.words import WordSource
 from pi_tui.editor.state import Editor

@@ -7,9 +7,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.process.signals import OrderlyEnd
 from pi_tui.exit import print_exit
 from pi_tui.port.local import LocalPort
-from pi_tui.signals import orderly_end
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_tui.screen.app import ScreenApp
     from pi_tui.terminal import Terminal
 
-__all__ = ["make_app", "run_app", "run_screen"]
+__all__ = ["make_app", "orderly_end", "run_app", "run_screen"]
 
 
 async def run_screen(session: AgentSession, options: Any, terminal: Terminal, printed: Printed) -> int:
@@ -126,3 +126,13 @@ def _bindings(port: Port, environ: Mapping[str, str]) -> tuple[Bindings, list[st
 
 def _mouse(port: Port) -> bool:
     return port.settings.get_bool("fullscreenMouse", default=True) and os.name == "posix"
+
+
+def orderly_end(app: ScreenApp) -> OrderlyEnd:
+    """Return a context in which a first signal ends the application in an orderly way, and a second one immediately."""
+
+    def abort() -> bool:
+        app.leave()
+        return app.is_talking
+
+    return OrderlyEnd(abort)

@@ -15,9 +15,8 @@ from pi_tui.lines.heights import estimated_heights, extent_of
 from pi_tui.lines.layout import lay_out
 from pi_tui.lines.line import join
 from pi_tui.lines.look import Look
-from pi_tui.view.blocks import Answer, Bash, Custom, Notice, Thinking, Tool, User
+from pi_tui.view.blocks import Answer, Bash, Custom, Notice, Thinking, Tool, User, text_of_block
 from pi_tui.view.growing import Growing, Tail
-from pi_tui.view.texts import text_of_block
 
 LOOK = Look(width=30)
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pi_testing import for_each
+from pi_tui.lines.around_editor import queue_rows
 from pi_tui.lines.footer import footer_rows, window_title
 from pi_tui.lines.line import join
 from pi_tui.lines.look import Look
-from pi_tui.lines.queue import queue_rows
 from pi_tui.lines.work import level_role, rule, work_text
 from pi_tui.view import numbers
 from pi_tui.view.state import Footer, Queue, Retry, Work

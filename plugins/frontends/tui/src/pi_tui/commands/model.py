@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import THINKING_LEVELS
 from pi_tui.commands.chosen import choose, choose_while
 from pi_tui.commands.table import Command
-from pi_tui.selectors.models import MadeDefault, ModelSelector
+from pi_tui.selectors.models import LevelMadeDefault, MadeDefault, ModelSelector, ThinkingSelector
 from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.scoped_models import ScopeChanged, ScopedModelSelector, ScopeSaved
-from pi_tui.selectors.thinking import LevelMadeDefault, ThinkingSelector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,14 +1,16 @@
-"""A dialog for choosing one option of a list; typed text filters a long list."""
+"""Dialogs for choosing one option of a list, which typed text filters, and for answering yes or no."""
 
 from __future__ import annotations
 
+import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
+from pi_terminal_kit.words import is_path, path_end
 from pi_tui.dialogs.base import Dialog, framed, heading, hint
-from pi_tui.dialogs.columns import in_columns
 from pi_tui.editor.clusters import previous_boundary
-from pi_tui.lines.line import cut
+from pi_tui.lines.line import cells, cut, cut_text
 from pi_tui.view.clean import clean
 
 if TYPE_CHECKING:
@@ -17,7 +19,35 @@ if TYPE_CHECKING:
     from pi_tui.keys.bindings import Bindings
     from pi_tui.keys.events import Key
 
-__all__ = ["Select"]
+__all__ = ["Confirm", "Select", "in_columns"]
+
+_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
+
+_WIDEST = 60
+"""Maximum cells of a path, which keeps its end, and of any other field but the last, which keeps its beginning."""
+
+
+def in_columns(texts: Sequence[str]) -> list[str]:
+    """Return texts with their fields below one another; texts that are no table are unchanged.
+
+    Spaces at the start of a text belong to its first field.
+    """
+    rows = [_GAP.split(text) for text in texts]
+    if len(rows) < 2 or min(map(len, rows)) < 2:  # noqa: PLR2004 - two rows, two fields
+        return [*texts]
+    rows = [[*map(_shortened, row[:-1]), _shortened(row[-1]) if is_path(row[-1].lstrip()) else row[-1]] for row in rows]
+    widths = [max(map(cells, column)) for column in zip_longest(*rows, fillvalue="")]
+    return [
+        "  ".join(
+            [*(field + " " * (width - cells(field)) for field, width in zip(row[:-1], widths, strict=False)), row[-1]]
+        )
+        for row in rows
+    ]
+
+
+def _shortened(field: str) -> str:
+    return path_end(field, _WIDEST, cells) if is_path(field.lstrip()) else cut_text(field, _WIDEST)
+
 
 _AROUND = 4
 """Rows around the options: two rules, the position and the hint."""
@@ -105,3 +135,25 @@ class Select(Dialog[str]):
         words = typed.lower().split()
         self._found = [each for each in self._options if all(word in each.lower() for word in words)]
         self._selected = 0
+
+
+YES, NO = "Yes", "No"
+
+
+class Confirm(Select):
+    """Asks yes or no; ``y`` and ``n`` answer at once.
+
+    Args:
+        title: The question.
+        message: An explanation.
+    """
+
+    def __init__(self, title: str, message: str = "") -> None:
+        super().__init__(title, [YES, NO], message=message)
+
+    def key(self, key: Key, bindings: Bindings) -> None:
+        """Handle the answer keys, then the keys of a list."""
+        if key.text.lower() in ("y", "n"):
+            self.finish(YES if key.text.lower() == "y" else NO)
+        else:
+            super().key(key, bindings)

@@ -6,14 +6,84 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from pi_tui.editor.clean import cleaned, cleaned_paste
 from pi_tui.editor.history import History
-from pi_tui.editor.kill_ring import KillRing
 from pi_tui.editor.moves import jump
 from pi_tui.editor.paste_marks import Pastes, is_long
 from pi_tui.editor.text import Text
-from pi_tui.editor.undo import Undo
 from pi_tui.editor.wrap import Labels, Place, Row, place_of, wrap
 
-__all__ = ["Editor", "Last"]
+__all__ = ["Editor", "KillRing", "Last", "Undo"]
+
+_STATES = 500
+
+_CHARACTERS = 8_000_000
+"""Maximum characters of all states together; each state contains a copy of the text."""
+
+
+class Undo(NamedTuple):
+    """The states that can be undone and redone; in both tuples, the next state to restore is the last."""
+
+    past: tuple[Text, ...] = ()
+    future: tuple[Text, ...] = ()
+
+    def recorded(self, before: Text) -> Undo:
+        """Return the stack after a text was changed; changes that were undone before can no longer be redone."""
+        past = (*self.past[1 - _STATES :], before)
+        characters = sum(len(each.text) for each in past)
+        dropped = 0
+        while characters > _CHARACTERS and dropped < len(past) - 1:
+            characters -= len(past[dropped].text)
+            dropped += 1
+        return Undo(past[dropped:])
+
+    def undone(self, now: Text) -> tuple[Undo, Text] | None:
+        """Return the stack after undoing, and the text before the last change; None if there is none."""
+        if not self.past:
+            return None
+        return Undo(self.past[:-1], (*self.future, now)), self.past[-1]
+
+    def redone(self, now: Text) -> tuple[Undo, Text] | None:
+        """Return the stack after redoing, and the text before the last undo; None if there is none."""
+        if not self.future:
+            return None
+        return Undo((*self.past, now), self.future[:-1]), self.future[-1]
+
+
+_KEPT = 60
+
+
+class KillRing(NamedTuple):
+    """Deleted texts.
+
+    Attributes:
+        texts: The deleted texts, the newest last.
+    """
+
+    texts: tuple[str, ...] = ()
+
+    def pushed(self, text: str, *, joined: Literal["before", "after"] | None = None) -> KillRing:
+        """Return the ring with another text.
+
+        Args:
+            text: The deleted text.
+            joined: The position relative to the newest text, if the deletion directly followed; the text is then
+                joined to it.
+        """
+        if not text:
+            return self
+        if joined is None or not self.texts:
+            return KillRing((*self.texts[1 - _KEPT :], text))
+        newest = text + self.texts[-1] if joined == "before" else self.texts[-1] + text
+        return KillRing((*self.texts[:-1], newest))
+
+    @property
+    def newest(self) -> str:
+        """The most recently deleted text; empty if there is none."""
+        return self.texts[-1] if self.texts else ""
+
+    def rotated(self) -> KillRing:
+        """Return the ring with the newest text moved to the oldest position."""
+        return KillRing((*self.texts[-1:], *self.texts[:-1]))
+
 
 Last: TypeAlias = Literal["", "type", "kill", "yank"]
 """The kind of the last edit, if it affects the next one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_tui.view.texts import text_of_block
+from pi_tui.view.blocks import text_of_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

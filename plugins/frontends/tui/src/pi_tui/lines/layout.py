@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_tui.lines.answer import MarkdownRows
-from pi_tui.lines.bash import bash_rows
 from pi_tui.lines.custom import custom_rows, error_rows, notice_rows
 from pi_tui.lines.line import BLANK
 from pi_tui.lines.summary import summary_rows
 from pi_tui.lines.tool import tool_rows
-from pi_tui.lines.user import user_rows
+from pi_tui.lines.user import bash_rows, user_rows
 from pi_tui.view.blocks import Answer, Thinking
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from pi_tui.lines.around_editor import MOST_ROWS
 from pi_tui.plugins_ui.editor_component import EditorComponent, EditorPlace
 from pi_tui.plugins_ui.place import Place
-from pi_tui.screen.widgets import MOST_ROWS
 from pi_tui.view.changes import Changes
 from pi_tui.view.local_events import WidgetChanged
 

@@ -6,8 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_core.plugin_api.dialogs import DialogUI
-from pi_tui.dialogs.confirm import YES, Confirm
-from pi_tui.dialogs.select import Select
+from pi_tui.dialogs.select import YES, Confirm, Select
 from pi_tui.dialogs.text import TextDialog
 from pi_tui.view.clean import clean_line
 from pi_tui.view.local_events import (

@@ -15,24 +15,22 @@ from pi_tui.editor.clean import is_control
 from pi_tui.first_frame import version
 from pi_tui.keys.events import Key
 from pi_tui.keys.hints import LOOK_HINTS, action_hint
-from pi_tui.lines.activities import activity_rows
+from pi_tui.lines.around_editor import activity_rows, queue_rows, widget_lines
 from pi_tui.lines.footer import footer_rows
 from pi_tui.lines.graphics import Graphics, protocol_of
 from pi_tui.lines.header import header_hints, header_rows
 from pi_tui.lines.images import can_draw
 from pi_tui.lines.look import Look
 from pi_tui.lines.markdown.diagrams import diagrams_of
-from pi_tui.lines.queue import queue_rows
 from pi_tui.lines.work import work_text
 from pi_tui.plugins_ui.board import Board
 from pi_tui.plugins_ui.interface import Interface
 from pi_tui.plugins_ui.overlays import Overlays
 from pi_tui.plugins_ui.plugin_box import SafeScreen, box_of, box_that_raised
+from pi_tui.screen.boxes import DialogBox, EditorBox
 from pi_tui.screen.clickable import Clickable
 from pi_tui.screen.completion import menu_lines
 from pi_tui.screen.controls import Controls
-from pi_tui.screen.dialog_box import DialogBox
-from pi_tui.screen.editor_box import EditorBox
 from pi_tui.screen.frames import Frames
 from pi_tui.screen.keyboard import Keyboard
 from pi_tui.screen.life import Life
@@ -44,7 +42,6 @@ from pi_tui.screen.tab import Tab
 from pi_tui.screen.themes import Themes
 from pi_tui.screen.transcript import Transcript
 from pi_tui.screen.typed_filters import TypedFilters
-from pi_tui.screen.widgets import widget_lines
 from pi_tui.theme.choose import OSC_11_QUERY
 from pi_tui.view.changes import Changes
 from pi_tui.view.local_events import FactsChanged

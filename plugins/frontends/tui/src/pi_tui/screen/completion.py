@@ -6,11 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
-from pi_tui.editor.complete.commands import CommandSource
-from pi_tui.editor.complete.files import FileSource
+from pi_tui.editor.complete.commands import CommandSource, by_use
+from pi_tui.editor.complete.files import FileSource, PathSource
 from pi_tui.editor.complete.offers import Menu
-from pi_tui.editor.complete.order import by_use
-from pi_tui.editor.complete.paths import PathSource
 from pi_tui.editor.complete.stack import Stack
 from pi_tui.editor.text import Text
 from pi_tui.lines.line import cells, cut

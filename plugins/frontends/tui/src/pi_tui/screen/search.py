@@ -9,7 +9,7 @@ from pi_hookspecs import Line, Run
 from pi_tui.lines.line import cells, cut
 from pi_tui.screen.marking import found_cells, marked
 from pi_tui.selectors.field import Field
-from pi_tui.view.texts import text_of_block
+from pi_tui.view.blocks import text_of_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

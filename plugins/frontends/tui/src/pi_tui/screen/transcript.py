@@ -1,4 +1,4 @@
-"""The pane of the conversation: a single widget, which lays out only the visible rows."""
+"""The pane of the conversation: a single widget with a scrollbar, which lays out only the visible rows."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from textual.geometry import Offset, Size
 from textual.widget import Widget
 
-from pi_hookspecs import Line
+from pi_hookspecs import Line, Run
+from pi_tui.lines.line import cells, cut, cut_text
 from pi_tui.screen.anchor import Anchor
 from pi_tui.screen.differences import changed_cells
 from pi_tui.screen.pointing import Pointing
-from pi_tui.screen.scrollbar import with_jump, with_scrollbar
 from pi_tui.screen.search import Search
 from pi_tui.screen.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from textual import events
     from textual.geometry import Region
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pi_tui.screen.strips import Painter
     from pi_tui.view.state import State
 
-__all__ = ["Transcript"]
+__all__ = ["Transcript", "with_jump", "with_scrollbar"]
 
 _ROOMY = 10
 """Rows from which on one stays blank between the conversation and the rule of the editor."""
@@ -213,3 +213,25 @@ class Transcript(Widget):
         """Scroll down."""
         event.stop()
         self.pointing.wheel(1)
+
+
+def with_scrollbar(rows: Sequence[Line], width: int, begin: float, end: float) -> list[Line]:
+    """Return rows with a scrollbar in their last cell, whose thumb lies between two fractions of the height."""
+    first = min(int(begin * len(rows)), len(rows) - 1)
+    last = max(round(end * len(rows)), first + 1)
+    return [_with_cell(row, width, is_thumb=first <= number < last) for number, row in enumerate(rows)]
+
+
+def with_jump(rows: Sequence[Line], width: int, hint: str) -> list[Line]:
+    """Return rows whose last one is replaced by the label that jumps to the end."""
+    text = cut_text(f" ↓ Jump to latest message{f' · {hint}' if hint else ''} ", width)
+    left = (width - cells(text)) // 2
+    return [*rows[:-1], Line.of(Run(" " * left), Run(text, "accent", background="selectedBg"))]
+
+
+def _with_cell(row: Line, width: int, *, is_thumb: bool) -> Line:
+    short = cut(row, width - 1, "")
+    gap = width - 1 - cells(str(short))
+    behind = None if row.fill is None else row.fill
+    bar = Run("█" if is_thumb else "│", "scrollbarThumb" if is_thumb else "borderMuted")
+    return Line((*short.runs, Run(" " * gap, background=behind), bar), row.fill)

@@ -1,4 +1,4 @@
-"""The list of models: the user chooses one for this session, or also as the default."""
+"""The lists of models and of thinking levels: the user chooses one for this session, or also as the default."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from pi_hookspecs import Line, Run
 from pi_tui.selectors.choices import Choices
+from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.selector import Chosen, Hint, Selector, drawn_keys, selected_row
 from pi_tui.view.clean import clean_line
 
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
     from pi_tui.keys.actions import Place
     from pi_tui.keys.bindings import Bindings
-    from pi_tui.selectors.selector import Outcome
+    from pi_tui.selectors.selector import Hint, Outcome
 
-__all__ = ["MadeDefault", "ModelRow", "ModelSelector", "model_parts"]
+__all__ = ["LevelMadeDefault", "MadeDefault", "ModelRow", "ModelSelector", "ThinkingSelector", "model_parts"]
 
 
 class ModelRow(NamedTuple):
@@ -131,3 +132,34 @@ class ModelSelector(Selector[ModelRow]):
 def model_parts(name: str, provider: str, *, is_selected: bool) -> list[Run]:
     """Return the id of a model and its provider in the form that lists display."""
     return [Run(clean_line(name), "accent" if is_selected else "text"), Run(f" [{clean_line(provider)}]", "muted")]
+
+
+class LevelMadeDefault(NamedTuple):
+    """The user chose this level for this session and new ones: the list is closed."""
+
+    value: Option
+
+
+class ThinkingSelector(Pick):
+    """The list of a model's thinking levels.
+
+    Args:
+        levels: The available levels, the least effort first.
+        current: The current level; None if unknown.
+    """
+
+    place: ClassVar[Place] = "thinking"
+
+    def __init__(self, levels: Iterable[str], current: str | None) -> None:
+        super().__init__("Thinking level", [Option(each, each, is_current=each == current) for each in levels])
+
+    def hints(self) -> Sequence[Hint]:
+        """Return the descriptions of keys."""
+        return (*super().hints(), ("app.thinking.save", "to set as default"))
+
+    def act(self, action: str) -> Outcome | None:
+        """Choose the selected level as the default, too."""
+        if action != "app.thinking.save":
+            return super().act(action)
+        selected = self.choices.selected
+        return LevelMadeDefault(selected) if selected is not None else None

@@ -25,6 +25,7 @@ __all__ = [
     "Tool",
     "ToolStatus",
     "User",
+    "text_of_block",
 ]
 
 ToolStatus: TypeAlias = Literal["pending", "running", "done", "error"]
@@ -162,3 +163,12 @@ class Error(_Block):
 
 
 Block: TypeAlias = User | Answer | Thinking | Tool | Bash | Summary | Custom | Notice | Error
+
+
+def text_of_block(block: Block) -> str:
+    """Return all text of a block, even if only a part is displayed; program output keeps its colours (SGR)."""
+    if block.kind == "bash":
+        return f"$ {block.command}\n{block.output}".rstrip("\n")
+    if block.kind == "tool":
+        return block.output
+    return str(block.text)

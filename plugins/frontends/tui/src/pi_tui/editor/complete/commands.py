@@ -1,7 +1,8 @@
-"""Completion of slash commands at the beginning of a text, and of their arguments."""
+"""Completion of slash commands at the beginning of a text, in the order in which most people and this user use them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from pi_tui.editor.complete.offers import Offer
@@ -11,7 +12,31 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import Completion
 
-__all__ = ["CommandSource"]
+__all__ = ["CommandSource", "by_use"]
+
+_FIRST = ("settings", "model", "resume", "tree")
+"""Commands that stay at the top, whatever the user has used."""
+
+_NEXT = ("new", "compact", "login", "help", "hotkeys", "thinking", "fork", "session", "name", "copy", "export", "theme")
+"""Commands that come next if the user has used none."""
+
+
+def by_use(commands: Iterable[tuple[str, str]], sent: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names and descriptions of commands in the order in which they are offered.
+
+    Args:
+        commands: The commands.
+        sent: The texts that the user has sent, among them commands.
+    """
+    uses = Counter(text[1:].partition(" ")[0] for text in sent if text.startswith("/"))
+    ranks = {name: rank for rank, name in enumerate((*_FIRST, *_NEXT))}
+
+    def place(command: tuple[str, str]) -> tuple[int, int, int, str]:
+        name = command[0]
+        rank = ranks.get(name, len(ranks))
+        return (min(rank, len(_FIRST)), -uses[name], rank, name)
+
+    return sorted(commands, key=place)
 
 
 class CommandSource:

@@ -1,4 +1,4 @@
-"""Completion of an ``@`` with any of the project's files, and with mentions that plugins offer."""
+"""Completion of an ``@`` with files or a plugin's mentions, and of a path, one folder at a time, on request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import Completion
     from pi_terminal_kit.file_names import FileNames
 
-__all__ = ["FileSource"]
+__all__ = ["FileSource", "PathSource"]
 
 
 class FileSource:
@@ -80,3 +80,32 @@ class FileSource:
 def _open_folder(mentioned: str) -> str:
     """Return a folder's mention without its closing quotation mark, so that the user can continue typing."""
     return mentioned[:-1] if mentioned.endswith('/"') else mentioned
+
+
+class PathSource:
+    """Completes the path before the cursor; a path with a space is quoted.
+
+    Args:
+        folder: Returns the folder to which relative paths refer.
+    """
+
+    def __init__(self, folder: Callable[[], str]) -> None:
+        self._folder = folder
+
+    async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
+        """Return the names in the path's folder."""
+        from pi_hookspecs import Completion
+        from pi_terminal_kit.paths import names_for, path_word
+
+        word = path_word(text[:cursor])
+        if not asked or word is None or text[word.start] == "@":
+            return None
+        names = await asyncio.to_thread(names_for, word, self._folder())
+        quote = "" if word.quoted else '"'
+        items = []
+        for name in filter(str.isprintable, names):
+            path = word.folder + name
+            if " " in path or word.quoted:
+                path = f"{quote}{path}" + '"' * (not path.endswith("/"))
+            items.append(Completion(path, label=name))
+        return Offer(word.start, cursor, tuple(items)) if items else None

@@ -1,4 +1,4 @@
-"""The widget of the editor: a rule that displays the current work, the text, and a rule."""
+"""The widgets of the editor and of dialogs, which put the terminal's cursor where they draw one, for input methods."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Offset
 
+from pi_tui.lines.line import cells
 from pi_tui.lines.typed import editor_lines
 from pi_tui.lines.work import rule
+from pi_tui.screen.clickable import Clickable
 from pi_tui.screen.painted import Painted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from textual.geometry import Region
     from textual.strip import Strip
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from pi_tui.lines.look import Look
     from pi_tui.screen.strips import Painter
 
-__all__ = ["EditorBox"]
+
+__all__ = ["DialogBox", "EditorBox"]
 
 _PART = 3
 """The editor takes at most one part in this many of the screen's height."""
@@ -70,3 +73,25 @@ class EditorBox(Painted):
         if self.painted and self._has_keys():
             self.app.cursor_position = self.region.offset + self._cursor
         return super().render_lines(crop)
+
+
+class DialogBox(Clickable):
+    """The widget of dialogs. Input methods display their composed text at the terminal's cursor."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the strips of a part of the widget."""
+        cursor = _drawn_cursor(self.painted)
+        if cursor is not None:
+            self.app.cursor_position = self.region.offset + cursor
+        return super().render_lines(crop)
+
+
+def _drawn_cursor(lines: Iterable[Line]) -> Offset | None:
+    """Return the position of the first reversed run, with which fields draw their cursor; None without one."""
+    for row, line in enumerate(lines):
+        cell = 0
+        for run in line.runs:
+            if run.reverse:
+                return Offset(cell, row)
+            cell += cells(run.text)
+    return None
