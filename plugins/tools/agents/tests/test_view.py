@@ -85,10 +85,39 @@ async def test_the_view_shows_what_an_agent_does_and_stops_it(pi_session, script
 
     assert before[0].startswith(f"{member_id}  general  running")
     assert before[1] == "> Look around"
-    assert before[-1].endswith("s: stop the agent")
+    assert before[-1] == "↑↓ scroll · s stop · escape close"
     assert after[0].startswith(f"{member_id}  general  stopped")
-    assert after[-1].endswith("escape: close")
+    assert after[-1] == "↑↓ scroll · escape close"
     assert screen.is_done
+
+
+async def test_the_view_shows_an_answer_while_it_is_received(pi_session, script, fake_ui):
+    asked, answers = asyncio.Event(), asyncio.Event()
+
+    async def turn(_request):
+        asked.set()
+        await answers.wait()
+        return text("The tide is"), stall()
+
+    script.turn(tool_call("task", prompt="Look around")).turn(turn).turn(text("Done."))
+    prompt = asyncio.create_task(pi_session.prompt("begin"))
+    await asked.wait()
+    await pi_session.prompt("/agents list")
+    member_id = pi_session.ui.notices.pop().message.split()[0]
+    fake_ui.leaves_open()
+    viewing = asyncio.create_task(pi_session.prompt(f"/agents open {member_id}"))
+    screen = await fake_ui.opened_custom()
+    before = screen.rows
+    answers.set()
+    await script.stalled()
+    during = screen.rows
+    screen.press("s")
+    await prompt
+    screen.press("escape")
+    await viewing
+
+    assert "The tide is" not in before
+    assert during[1:3] == ("> Look around", "The tide is")
 
 
 @pytest.mark.pi(screen=False, stored=True, entry_points=["session-jsonl"])
@@ -120,6 +149,13 @@ def test_the_view_scrolls_and_follows_the_end():
     assert above[6] == "line 48"
     assert top[1] == "line 0"
     assert screen.rows[1] == "line 1"
+
+
+def test_wide_letters_are_broken_into_rows_that_fit():
+    messages = [AssistantMessage(content=(TextContent("潮汐 潮汐潮汐 tide"),), api="a", provider="p", model="m")]
+    screen = RecordingScreen(lambda screen: AgentView(screen, lambda: "t", lambda: messages, lambda: None), width=9)
+
+    assert screen.rows[1:4] == ("潮汐 ", "潮汐潮汐 ", "tide")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from pi_agents.member import summary_of
@@ -47,19 +48,28 @@ class AgentView:
         self._stop = stop
         self._above = 0
         """Lines between the last one that is displayed and the end; 0 follows what the agent does."""
+        self._laid_out: dict[int, tuple[Any, int, list[Line]]] = {}
+        """For the id of a message: the message, the width and its lines. A long conversation is laid out once."""
 
     def render(self, width: int) -> list[Line]:
         """Return title, conversation and keys."""
         room = max(3, self._screen.size.height - _AROUND)
-        lines = [line for message in self._messages() for line in _lines(message, width)]
+        self._laid_out = {id(message): self._laid(message, width) for message in self._messages()}
+        lines = [line for _, _, found in self._laid_out.values() for line in found]
         self._above = min(self._above, max(0, len(lines) - room))
         end = len(lines) - self._above
-        keys = "up, down, page up, page down: scroll   escape: close" + ("   s: stop the agent" if self._stop() else "")
+        keys = f"↑↓ scroll{' · s stop' if self._stop() else ''} · escape close"
         return [
             Line.of(Run(self._title()[:width], role="accent", bold=True)),
             *lines[max(0, end - room) : end],
-            Line.of(Run(keys[:width], role="muted")),
+            *_wrapped(keys, width, "muted"),
         ]
+
+    def _laid(self, message: Any, width: int) -> tuple[Any, int, list[Line]]:
+        found = self._laid_out.get(id(message))
+        if found is not None and found[:2] == (message, width):
+            return found
+        return message, width, [*_lines(message, width)]
 
     def handle_key(self, key: str) -> bool:
         """Scroll, stop the agent, or close the view."""
@@ -97,8 +107,10 @@ async def open_view(crew: Crew, member_id: str, ctx: PiContext) -> None:
     def title() -> str:
         return member.summary() if member is not None else summary_of(record)
 
+    updates: list[Any] = []  # the last event of an answer that is being received
+
     def messages() -> Sequence[Any]:
-        return session.messages if session is not None else stored
+        return [*session.messages, *(each.message for each in updates)] if session is not None else stored
 
     async def fallback(ui: FullUserInterface) -> None:
         lines = [str(line) for message in messages() for line in _lines(message, 80)]
@@ -112,7 +124,7 @@ async def open_view(crew: Crew, member_id: str, ctx: PiContext) -> None:
 
     def make(screen: ScreenHandle) -> AgentView:
         if session is not None:
-            forget.append(session.subscribe(lambda _event: screen.refresh(), "message_end", "tool_execution_end"))
+            forget.append(_follow(session, screen, updates))
         return AgentView(screen, title, messages, stopping)
 
     try:
@@ -120,6 +132,17 @@ async def open_view(crew: Crew, member_id: str, ctx: PiContext) -> None:
     finally:
         for each in forget:
             each()
+
+
+def _follow(session: Any, screen: ScreenHandle, updates: list[Any]) -> Callable[[], object]:
+    """Draw the view when the session's conversation grows, and keep the event of an incomplete answer."""
+
+    def changed(event: Any) -> None:
+        updates[:] = [event] if event.type == "message_update" else []
+        screen.refresh()
+
+    forget: Callable[[], object] = session.subscribe(changed, "message_update", "message_end", "tool_execution_end")
+    return forget
 
 
 def _lines(message: Any, width: int) -> Iterator[Line]:
@@ -140,5 +163,28 @@ def _lines(message: Any, width: int) -> Iterator[Line]:
 
 def _wrapped(text: str, width: int, role: str) -> Iterator[Line]:
     for line in text.strip().splitlines():
-        for row in textwrap.wrap(line, max(1, width), drop_whitespace=False, replace_whitespace=False) or [""]:
+        for row in _rows(line, max(1, width)):
             yield Line.of(Run(row, role=role))
+
+
+def _rows(line: str, width: int) -> Iterator[str]:
+    """Yield the rows of a line, broken between words if possible."""
+    if line.isascii():
+        yield from textwrap.wrap(line, width, drop_whitespace=False, replace_whitespace=False) or [""]
+        return
+    start = used = 0
+    for at, character in enumerate(line):
+        wide = _cells(character)
+        if used + wide > width:
+            blank = line.rfind(" ", start, at) + 1
+            end = blank if blank > start else at
+            yield line[start:end]
+            start, used = end, sum(map(_cells, line[end:at]))
+        used += wide
+    yield line[start:]
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or character in "\u200d\ufe0f":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
