@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from pi_hookspecs import Activity
 from pi_testing import for_each
-from pi_tui.lines.around_editor import queue_rows
+from pi_tui.lines.around_editor import activity_rows, queue_rows
 from pi_tui.lines.footer import footer_rows, window_title
 from pi_tui.lines.line import join
 from pi_tui.lines.look import Look
@@ -186,3 +187,14 @@ def test_work_is_in_the_rule():
 )
 def test_the_frame_has_the_role_of_the_thinking_level(level, role):
     assert level_role(level) == role
+
+
+def test_the_strip_names_what_runs_first_and_its_key_where_there_is_room():
+    activities = {"agents": Activity("3 agents working")}
+
+    def strip(width: int) -> str:
+        return join(activity_rows(activities, Look(width=width, hints={"activities": "alt+down"})))
+
+    assert strip(37) == " ▸ 3 agents working   alt+down opens "
+    assert strip(20) == " ▸ 3 agents working"
+    assert strip(10) == " ▸ 3 agen…"

@@ -40,17 +40,11 @@ def activity_rows(activities: Mapping[str, Activity], look: Look) -> list[Line]:
     if not activities:
         return []
     text = " · ".join(each.label for each in activities.values())
+    row = cut(Line.of(Run(" ▸ ", "accent"), Run(text, "muted")), look.width)
     hint = look.hints.get("activities")
     opens = f"{hint} opens " if hint else ""
-    room = look.width - cells(opens) - 4
-    row = (
-        cut(Line.of(Run(" ▸ ", "accent"), Run(text, "muted")), max(room, 1))
-        if room > 0
-        else Line.of(Run(" ▸", "accent"))
-    )
-    used = sum(cells(run.text) for run in row.runs)
-    gap = " " * max(look.width - used - cells(opens), 1)
-    return [cut(Line((*row.runs, Run(f"{gap}{opens}", "dim"))), look.width)]
+    gap = look.width - sum(cells(run.text) for run in row.runs) - cells(opens)
+    return [Line((*row.runs, Run(f"{' ' * gap}{opens}", "dim")))] if gap > 0 else [row]
 
 
 MOST_ROWS = 10
