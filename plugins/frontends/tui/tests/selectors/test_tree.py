@@ -44,8 +44,7 @@ def test_a_tree_has_branches_folds_labels_and_the_current_path(user):
         f"""{"─" * 80}
 Session Tree
 Ctrl+Left/Ctrl+Right fold · Ctrl+X copy · Shift+L label · Shift+T label times ·
-Ctrl+D/Ctrl+T/Ctrl+U/Ctrl+L/Ctrl+A filters · Ctrl+O next · Enter select ·
-Escape cancel
+Ctrl+D/T/U/L/A filters · Ctrl+O next · Enter select · Escape cancel
 Type to search:
   • user: How is the tide?
   • [read: tide.txt]

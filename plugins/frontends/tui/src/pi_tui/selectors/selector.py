@@ -182,9 +182,16 @@ def selected_row(parts: Iterable[str | Run], *, is_selected: bool) -> Line:
 
 
 def drawn_keys(bindings: Bindings, *actions: str) -> str:
-    """Return the keys of actions in the form of hints, such as ``Ctrl+S``; empty if they have none."""
-    keys = action_hint(bindings, *actions).split("/")
-    return "/".join("+".join([part[:1].upper() + part[1:] for part in key.split("+")]) for key in keys)
+    """Return the keys of actions in the form of hints, such as ``Ctrl+S``; empty if they have none.
+
+    Several keys with the same modifiers are written as ``Ctrl+D/T/U``.
+    """
+    hints = action_hint(bindings, *actions).split("/")
+    keys = ["+".join([part[:1].upper() + part[1:] for part in key.split("+")]) for key in hints]
+    held = {key.rpartition("+")[0] for key in keys}
+    if len(keys) > 2 and len(held) == 1:  # noqa: PLR2004 - two, such as the arrows, are easier to read apart
+        keys[1:] = [key.rpartition("+")[2] for key in keys[1:]]
+    return "/".join(keys)
 
 
 def hint_rows(hints: Iterable[Hint], bindings: Bindings, width: int) -> list[Line]:
