@@ -51,10 +51,20 @@ async def test_a_saved_script_is_a_tool_with_its_constants_as_parameters(saved, 
 
     assert ui.notices[-1].message == "Saved in .pi/skills/some-files; the model is offered it as some_files."
     assert "some_files" in script.requests[-1].tools
+    (tool,) = [each for each in pi_session.agent.state.tools if each.name == "some_files"]
+    result = [each for each in pi_session.messages if each.role == "toolResult"][-1]
+    rows = tool.renderer.render_result(result, width=80, expanded=False, partial=False)
+    assert [row.partition("  ")[0] for row in rows] == ["✓ bash command='ls *.txt'", '["a.txt"]']
     assert script.requests[-1].tool_results[-1].text == '["a.txt"]'
     folder = pi_session.cwd / ".pi/skills/some-files"
     assert (folder / "script.py").read_text().splitlines() == SCRIPT.splitlines()[2:]
     assert '"limit": {"type": "integer", "default": 2}' in (folder / "SKILL.md").read_text()
+
+
+async def test_the_name_may_be_that_of_the_tool(saved, pi_session):
+    ui = await saved("/tool save some_files")
+
+    assert ui.notices[-1].message == "Saved in .pi/skills/some-files; the model is offered it as some_files."
 
 
 async def test_what_the_user_changes_in_the_review_is_saved(saved, pi_session):
@@ -66,8 +76,8 @@ async def test_what_the_user_changes_in_the_review_is_saved(saved, pi_session):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("/tool save", "A tool's name is small letters, digits and dashes"),
-        ("/tool save ../x", "A tool's name is small letters, digits and dashes"),
+        ("/tool save", "A tool's name is small letters, digits, dashes and underscores"),
+        ("/tool save ../x", "A tool's name is small letters, digits, dashes and underscores"),
         ("/tool save read", "There is a tool 'read' already"),
         ("/tool drop x", "/tool knows no 'drop'"),
     ],

@@ -152,11 +152,13 @@ class SavedTools:
         await self._save(name, description.strip(), ctx)
 
     async def _save(self, name: str, description: str, ctx: PiContext) -> None:
+        name = name.replace("_", "-")  # tools have underscores in their names, and skills have dashes
         if not _NAME.fullmatch(name):
-            raise UserError(f"A tool's name is small letters, digits and dashes, not {name!r}. {_USAGE}")
+            raise UserError(f"A tool's name is small letters, digits, dashes and underscores, not {name!r}. {_USAGE}")
         if not ctx.is_project_trusted():
             raise UserError(
-                "Tools are kept in the project's .pi, and this project is not trusted. Use /trust, then start pi again."
+                "Tools are kept in the project's .pi, and this project is not trusted. Use /trust, quit, and continue"
+                " this conversation with pi -c."
             )
         code = last_script(ctx.session.branch())
         if code is None:
@@ -169,7 +171,9 @@ class SavedTools:
             raise UserError(f"There is a tool {name.replace('-', '_')!r} already. Choose another name.")
         text = _skill_text(name, description or f"Runs the script {name}.", draft)
         if ctx.has_ui:
-            edited = await ctx.ui.editor(f"Save the tool {name}: review its script", draft.script)
+            names = ", ".join(draft.parameters["properties"])
+            title = f"Save the tool {name}({names}): review its script"
+            edited = await ctx.ui.editor(title, draft.script)
             if edited is None:
                 ctx.ui.notify("Nothing was saved.")
                 return
@@ -207,6 +211,7 @@ class SavedTools:
 
     def _tool(self, name: str, description: str, parameters: dict[str, Any], code: str) -> Tool:
         from pi_codemode.tool import run_script
+        from pi_codemode.view import view_of_saved
         from pi_hookspecs import Tool
 
         properties = parameters.get("properties")
@@ -219,7 +224,12 @@ class SavedTools:
             return await run_script(code, ctx, tools, self._warm, values={**defaults, **params})
 
         return Tool(
-            name=name, label=name, description=description, parameters={"type": "object", **parameters}, execute=execute
+            name=name,
+            label=name,
+            description=description,
+            parameters={"type": "object", **parameters},
+            execute=execute,
+            renderer=view_of_saved(name),
         )
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import ToolResult
 
-__all__ = ["VIEW"]
+__all__ = ["VIEW", "view_of_saved"]
 
 _MARKS = {"running": "…", "done": "✓", "failed": "✗"}
 _ROWS = 10
@@ -49,3 +49,8 @@ def _last(lines: list[str], *, expanded: bool) -> list[str]:
 
 VIEW = ToolRenderer("codemode", render_call=_render_call, render_result=_render_result)
 """Displays the calls and results of the tool."""
+
+
+def view_of_saved(name: str) -> ToolRenderer:
+    """Return the display of a tool that was made of a script: its result is displayed as that of a script."""
+    return ToolRenderer(name, render_result=_render_result)
