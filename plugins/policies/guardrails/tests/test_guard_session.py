@@ -11,7 +11,7 @@ import pytest
 
 import pi_guardrails
 from pi_core import Settings
-from pi_testing import make_tool, text, tool_call
+from pi_testing import for_each, make_tool, text, tool_call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -356,3 +356,42 @@ async def test_each_command_of_powershell_is_asked_about(
 
     assert "it runs PowerShell, which is not analysed here; the user was asked and refused" in refused
     assert fake_ui.asked[0].text.startswith("Remove-Item -Recurse")
+
+
+ASKED = "the user was asked and refused"
+POWERSHELL = {
+    "guardrails": {
+        "enabled": True,
+        "rules": [
+            {"tool": "powershell", "command": "remove-item*", "action": "deny", "reason": "nothing is removed"},
+            {"tool": "powershell", "command": "Get-*", "action": "allow"},
+        ],
+    }
+}
+
+
+@for_each(
+    ("command", "outcome"),
+    [
+        ("Get-ChildItem -Path src", "ran"),
+        ("get-content 'a b.txt'", "ran"),
+        ("Set-Content a.txt x", ASKED),
+        ("Get-ChildItem | Remove-Item", "nothing is removed"),
+        ("Get-Date; REMOVE-ITEM -Recurse x", "nothing is removed"),
+        ("Get-Item (rm x)", ASKED),
+        ("Get-Item $(Invoke-Expression $x)", ASKED),
+        ("Get-Item `\nx", ASKED),
+        ("Get-Date\nSet-Date 0", ASKED),
+        ("Get-Process | Stop-Process", ASKED),
+        ("Get-Process | Get-Item", ASKED),
+        ("", ASKED),
+    ],
+)
+@pytest.mark.pi(tools=[make_tool("powershell", "ran")], settings=POWERSHELL)
+async def test_rules_for_powershell_allow_one_plain_command_and_deny_any_part(
+    pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, command: str, outcome: str
+) -> None:
+    if outcome == ASKED:
+        fake_ui.answers(False)
+
+    assert outcome in await run(pi_session, script, "powershell", command=command)

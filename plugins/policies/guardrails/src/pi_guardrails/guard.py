@@ -61,7 +61,9 @@ def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy, *, is_c
 
         findings += judge_command(command, policy.places)
     if tool == "powershell":
-        findings.append(Finding("ask", "inline-code", "it runs PowerShell, which is not analysed here"))
+        from pi_guardrails.powershell import findings_of_powershell
+
+        findings += findings_of_powershell(command if isinstance(command, str) else "")
     if tool == "codemode" and not is_confined:
         findings.append(Finding("ask", "inline-code", "it runs Python code, which is not analysed here"))
     if isinstance(path, str):

@@ -48,7 +48,8 @@ class Rule:
         if not fnmatchcase(tool, self.tool):
             return False
         if self.command is not None:
-            return finding.command is not None and fnmatchcase(finding.command, self.command)
+            fold = str.casefold if tool == "powershell" else str  # its commands are the same in any case
+            return finding.command is not None and fnmatchcase(fold(finding.command), fold(self.command))
         if self.path is not None:
             return finding.path is not None and _fits(finding.path, self.path, places)
         return True
