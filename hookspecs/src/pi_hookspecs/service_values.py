@@ -177,7 +177,7 @@ class CacheWarmingState(Value):
 
     Attributes:
         plan: What is planned.
-        seconds: Time until then; None if nothing is planned any more.
+        seconds: Time until then, 0 while the prompt is being refreshed; None if nothing is planned any more.
         refreshes: How often the last prompt was kept in the cache.
     """
 
@@ -192,7 +192,8 @@ class CacheWarmingState(Value):
             return f"not kept warm: {self.plan.reason or 'nothing is planned'}{done}"
         minutes, seconds = divmod(max(round(self.seconds), 0), 60)
         costs = f"for ${self.plan.refresh_cost:.4f}, expected to save ${self.plan.savings:.2f}"
-        return f"refreshed in {minutes}:{seconds:02} {costs}{done}"
+        when = f"refreshed in {minutes}:{seconds:02}" if self.seconds else "being refreshed"
+        return f"{when} {costs}{done}"
 
 
 @frozen(kw_only=True, eq=False, repr=False)

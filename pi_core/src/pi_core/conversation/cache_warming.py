@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import define, evolve
 
@@ -69,6 +69,7 @@ class SentRequest(ReprMixin):
         context: System prompt, messages and tools.
         options: Its options, with key and headers.
         lifetime: For how many seconds the provider keeps the prompt.
+        retention: The cache that was asked for, or the one that the provider used instead.
         messages: The number of messages of the conversation that it contains, and the last of them.
         selected: Reference and reasoning effort of the session's model.
         payload: What was sent; None until then.
@@ -83,6 +84,7 @@ class SentRequest(ReprMixin):
     context: Context
     options: StreamOptions
     lifetime: int
+    retention: Literal["short", "long"]
     messages: tuple[int, Any]
     selected: tuple[str, str]
     used_at: float
@@ -130,6 +132,7 @@ class CacheWarming:
             context=context,
             options=options,
             lifetime=lifetime,
+            retention=retention,
             messages=(len(state.messages), state.messages[-1] if state.messages else None),
             selected=self._selected(),
             used_at=now,
@@ -156,6 +159,12 @@ class CacheWarming:
             self.forget()
             return
         sent.usage = answer.usage
+        if sent.retention == "long" and answer.usage.cache_write and not answer.usage.cache_write_1h:
+            lifetime = (sent.model.prompt_cache or {}).get("short")  # the host does not have the long one
+            if lifetime is None:
+                self.forget()
+                return
+            sent.lifetime, sent.retention = lifetime, "short"
         self._arm()
 
     def on_settled(self, event: AgentSettledEvent) -> None:
@@ -187,7 +196,9 @@ class CacheWarming:
         sent, plan = self._sent, self._plan
         if plan is None or (sent is not None and not self._is_current(sent)):
             return None
-        seconds = None if self._due_at is None else self._due_at - self.clock.now()
+        seconds = None if self._due_at is None else max(self._due_at - self.clock.now(), 0.0)
+        if sent is not None and self._refreshing is sent:
+            seconds = 0.0
         return CacheWarmingState(plan=plan, seconds=seconds, refreshes=sent.refreshes if sent is not None else 0)
 
     # Planning
@@ -232,7 +243,7 @@ class CacheWarming:
             thinking_level=sent.options.reasoning or "off",
             has_thinking_budget=_has_number(sent.payload, _BUDGETS),
             usage=sent.usage,
-            retention="long" if sent.options.cache_retention == "long" else "short",
+            retention=sent.retention,
             lifetime=sent.lifetime,
             phase="idle" if sent.is_idle else "run",
             phase_seconds=self.clock.now() - sent.phase_at,

@@ -10,7 +10,7 @@ from attrs import evolve
 import pi_cache_warming
 from pi_core.conversation.cache_warming import one_token
 from pi_hookspecs import CacheWarmingDecisionResult, ModelCost, hookimpl, tool
-from pi_testing import error, text, tool_call, usage
+from pi_testing import error, for_each, text, tool_call, usage
 
 LIFETIME = 300
 CACHED = usage(cache_read=100_000, output=10, cost=0.05)
@@ -340,6 +340,7 @@ async def test_the_next_request_aborts_a_refresh_in_progress(session, script, cl
         clock.time += 270
         clock.timers.pop()[1]()
         await begun.wait()
+        during.state = session.cache_warming
 
     WAITS.during = during
     script.turn(tool_call("wait"), CACHED).turn(never).turn(text("Done"), CACHED)
@@ -348,6 +349,36 @@ async def test_the_next_request_aborts_a_refresh_in_progress(session, script, cl
     assert answer.text == "Done"
     assert session.cache_warming is not None
     assert "nothing is running" in str(session.cache_warming)
+    assert during.state.seconds == 0
+    assert str(during.state).startswith("being refreshed for $0.05")
+
+
+@for_each(
+    ("written", "retention", "seconds"),
+    [
+        (usage(cache_write=100_000, cache_write_1h=100_000), "long", 3240),
+        (usage(cache_write=100_000), "short", 270),
+        (usage(cache_read=100_000), "long", 3240),
+    ],
+)
+async def test_a_host_without_the_long_cache_is_refreshed_as_often_as_the_short_one_needs(
+    session, script, clock, written, retention, seconds
+):
+    """What the answer says was written tells which cache the host has."""
+    model = evolve(session.model, prompt_cache={"short": LIFETIME, "long": 3600})
+    session.models.register_provider("scripted", evolve(script.info, models=(script.model, model)))
+    await session.set_model(model)
+    session.agent.options = evolve(session.agent.options, cache_retention="long")
+
+    async def during():
+        during.state = session.cache_warming
+
+    WAITS.during = during
+    script.turn(tool_call("wait"), written).turn(text("Done"), written)
+    await session.prompt("go")
+
+    assert during.state.seconds == seconds
+    assert during.state.plan.miss_cost == pytest.approx(100_000 * ((10 if retention == "long" else 6.25) - 0.5) / 1e6)
 
 
 @pytest.mark.pi(settings={"cacheWarming": "idle"})

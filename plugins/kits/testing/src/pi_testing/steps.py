@@ -252,6 +252,7 @@ def usage(
     output: int = 0,
     cache_read: int = 0,
     cache_write: int = 0,
+    cache_write_1h: int | None = None,
     cost: float | Cost = 0.0,
 ) -> Step:
     """Report the tokens and the cost of the turn.
@@ -261,6 +262,7 @@ def usage(
         output: Output tokens.
         cache_read: Tokens read from the cache.
         cache_write: Tokens written to the cache.
+        cache_write_1h: Those of them that it keeps for an hour.
         cost: The total in US dollars, or a ``Cost``; the scripted model itself has no prices.
     """
     tokens = Usage(
@@ -268,6 +270,7 @@ def usage(
         output=output,
         cache_read=cache_read,
         cache_write=cache_write,
+        cache_write_1h=cache_write_1h,
         total_tokens=input + output + cache_read + cache_write,
         cost=cost if isinstance(cost, Cost) else Cost(total=cost),
     )
