@@ -1,4 +1,4 @@
-"""Nobody leaves a conversation unasked."""
+"""Leaving a conversation, or changing to another, asks the user."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Member:
         return await self.until(lambda line: line["type"] == "response" and line.get("id") == kind)
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return the entries as a client has them that starts again where it is told to."""
+        """Return the entries as a client has them that starts again at the entry that the server names."""
         known: dict[str, dict[str, Any]] = {}
         for line in self.lines:
             if line["type"] == "entries":

@@ -1,4 +1,4 @@
-"""What a client that joins is told of what is in progress."""
+"""What a client that joins receives of what is in progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ordinary sessions raise no alarm, and what is expected, evicted or cheap is told apart from what is avoidable."""
+"""Ordinary sessions raise no alarm, and what is expected, evicted or cheap is distinguished from what is avoidable."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ _CHANGES = re.compile(
 )
 _CONSOLES = frozenset("shell shell_plus dbshell console c dbconsole db tinker".split())
 _HUGE = 100 * 1024**3
-"""Bytes; whoever makes a file of this size may fill the disk."""
+"""Bytes; a new file of this size may fill the disk."""
 
 _PROGRAM = ("inline-code", "its program may run commands or write files")
 _RENAMES = re.compile(r"(s|y|tr)/[^/]*/[^/`@]*/[gi]*")
