@@ -9,7 +9,7 @@ import pytest
 
 from pi_core import PluginHost, Settings
 from pi_core.host.extensions import LocalExtensions
-from pi_core.host.extensions.script_metadata import dependencies_of
+from pi_core.host.extensions.needs import dependencies_of
 from pi_testing import text, tool_call
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extensions.md").read_text(encoding="utf-8")

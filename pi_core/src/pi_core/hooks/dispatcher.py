@@ -15,7 +15,6 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pi_core.hooks.added_messages import ADDING, counting_messages
 from pi_core.hooks.combining import combine_by
 from pi_core.hooks.counters import Counter, summed
 from pi_core.hooks.invoker import Invoker
@@ -39,7 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HookDispatcher", "HookImplementation", "HookRefused", "Timeouts"]
 
+_ADDING = frozenset({"before_agent_start", "context"})
+"""Hooks whose answers contain messages for the model."""
+
 P = ParamSpec("P")
+
 R = TypeVar("R")
 
 
@@ -270,8 +273,8 @@ class HookDispatcher:
     def _combination(self, name: str, answers: Answers, *, observed: bool = False) -> Combine:
         """Return the function that calls a hook's implementations; ``observed`` reports changes to observing ones."""
         invoke: Invoke = self._invoker.invoke
-        if name in ADDING:
-            invoke = counting_messages(invoke, self._estimate)
+        if name in _ADDING:
+            invoke = _counting_messages(invoke, self._estimate)
         if not observed:
             return combine_by(answers, invoke)
         from pi_core.hooks.changes import report_changes
@@ -378,3 +381,17 @@ def _is_in_task() -> bool:
 
 async def _nothing() -> None:
     """Return None, the answer of a hook without implementations."""
+
+
+def _counting_messages(invoke: Invoke, tokens: Callable[[Any], int]) -> Invoke:
+    """Return a function that calls implementations by ``invoke`` and counts the ``tokens`` of messages they add."""
+
+    async def count(call: HookCall, implementation: HookImplementation, event: Any) -> Any:
+        answer = await invoke(call, implementation, event)
+        if answer is not None and answer.messages:
+            known = {id(each) for each in getattr(event, "messages", ())}
+            added = (tokens(each) for each in answer.messages if id(each) not in known)
+            implementation.counter.message_tokens += sum(added)
+        return answer
+
+    return count

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from attrs import evolve
 
+from pi_hookspecs import UserError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from contextlib import AbstractContextManager
@@ -130,9 +132,8 @@ class _PluginUI:
         return Dialog("approve", self._asked("approve", title, ask_approval, self._ui, approval, **how))
 
     def open_url(self, url: str) -> bool:
-        from pi_core.plugin_api.pages import checked_url
 
-        address = checked_url(url)
+        address = _checked_url(url)
         opens = getattr(self._ui, "open_url", None)
         if opens is not None and opens(address):
             return True
@@ -287,3 +288,35 @@ class _PluginUI:
         if not iscoroutinefunction(member):
             return member
         return lambda *arguments, **how: Dialog(name, self._asked(None, None, member, *arguments, **how))
+
+
+_SCHEMES = ("https", "http", "mailto")
+"""Schemes that open a page or a new e-mail; other schemes may run programs or read files."""
+
+
+def _checked_url(url: str) -> str:
+    """Return a URL if it may be opened.
+
+    Raises:
+        UserError: The URL has another scheme, no host, or characters that are not valid in a URL.
+    """
+    problem = _problem(url)
+    if problem is not None:
+        raise UserError(f"{url!r:.200} cannot be opened: {problem}. Give an address with https, http or mailto")
+    return url
+
+
+def _problem(url: str) -> str | None:
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return "it has characters that must be escaped"
+    from urllib.parse import urlsplit  # only few plugins open pages
+
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        return str(error)
+    if parts.scheme not in _SCHEMES:
+        return f"its scheme is {parts.scheme!r}"
+    if parts.scheme == "mailto":
+        return None if parts.path else "it names no recipient"
+    return None if parts.hostname else "it names no host"

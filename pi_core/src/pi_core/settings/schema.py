@@ -7,17 +7,81 @@ Fields are in snake_case, keys in the file in camelCase. Unknown keys are kept: 
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
-
-from pi_core.settings.schema_field import setting as _setting
-from pi_core.settings.schema_packages import PackageSettings
+from attrs import field, frozen
 
 __all__ = ["SettingsSchema"]
 
+
+def _setting(
+    default: Any,
+    description: str,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    key: str | None = None,
+) -> Any:
+    """Return a field with a default, a type's own default if that is a type, and its description in the documentation.
+
+    Args:
+        default: The default value.
+        description: What it does, a sentence without its full stop.
+        at_least: The smallest number.
+        at_most: The largest number.
+        key: The key in the file, if it is not the field's name in camelCase.
+    """
+    limits = {"minimum": at_least, "maximum": at_most, "key": key}
+    metadata = {"description": description, **{name: limit for name, limit in limits.items() if limit is not None}}
+    if isinstance(default, type):
+        return field(factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@frozen(kw_only=True)
+class PackageSettings:
+    """What is installed, and from where."""
+
+    packages: list[str | dict[str, Any]] = _setting(
+        list, "Packages with plugins, extensions, skills, prompts and themes"
+    )
+    packages_auto_install: bool = _setting(
+        True, "Install locked packages that are missing when pi starts", key="packages.autoInstall"
+    )
+    packages_installer: list[str] = _setting(
+        list, "Command of uv or pip to install packages with, as a list of words", key="packages.installer"
+    )
+    packages_index: str | None = _setting(
+        None,
+        "URL of the package index, instead of the one in the configuration of uv or pip",
+        key="packages.index",
+    )
+    packages_find_links: list[str] = _setting(
+        list, "Folders and web pages with wheels, in addition to the index", key="packages.findLinks"
+    )
+    packages_allow_builds: bool = _setting(
+        False, "Allow building dependencies from source, which runs their code", key="packages.allowBuilds"
+    )
+    packages_min_age_days: float = _setting(
+        0.0, "Ignore releases that are younger than this many days; needs uv", at_least=0, key="packages.minAgeDays"
+    )
+    packages_deny: list[str] = _setting(
+        list, "Patterns of packages that are neither installed nor loaded", key="packages.deny"
+    )
+    packages_verify: Literal["attested"] | None = _setting(
+        None,
+        "Proof that packages of an index need: `attested` requires a valid attestation of their publisher",
+        key="packages.verify",
+    )
+    packages_catalogues: list[str] = _setting(
+        list, "Additional catalogues for `pi search`: paths and URLs of JSON files", key="packages.catalogues"
+    )
+
+
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
+
 QueueMode: TypeAlias = Literal["one-at-a-time", "all"]
+
 Names: TypeAlias = list[str]
 
 

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from pi_core.host.extensions.dependencies import install, is_here
-from pi_core.host.extensions.script_metadata import dependencies_of
+from pi_core.host.extensions.needs import dependencies_of
 from pi_hookspecs import UserError
 from pi_testing import for_each
 

@@ -11,7 +11,7 @@ from pi_core.wire import to_wire
 from pi_hookspecs import answers_of
 from pi_hookspecs.samples import sample_event
 from pi_hookspecs.specs import all_hookspecs
-from pi_isolated.child.events import EventReader
+from pi_isolated.child.child_main import EventReader
 from pi_isolated.events import EventWriter
 from pi_isolated.ready import parse_ready
 from pi_testing import for_each, steps

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from pi_provider_kit import HttpRequest, final_payload, read_answer, stream_events
+from pi_provider_kit import HttpRequest, dicts, final_payload, read_answer, stream_events
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pi_provider_kit import AnswerReader, Http
 
 __all__ = ["Call", "answered", "wants_sdk"]
+
+_ENDED = ("completed", "incomplete", "failed", "cancelled")
 
 
 @frozen(kw_only=True, eq=False)
@@ -51,9 +53,7 @@ class Call:
     @property
     def from_whole(self) -> Callable[[Any], list[dict[str, Any]]]:
         """Function that converts an answer that is not streamed to events, see ``HttpRequest.from_whole``."""
-        from pi_provider_openai.whole import whole_completion, whole_response
-
-        return whole_completion if self.path == "/chat/completions" else whole_response
+        return _whole_completion if self.path == "/chat/completions" else _whole_response
 
     def http_request(self, payload: Any, on_sent: Callable[[], object] | None = None) -> HttpRequest:
         """Return the request for the kit, see ``HttpRequest.on_sent``."""
@@ -122,3 +122,17 @@ async def _events(
     async with aclosing(received):
         async for _, data in received:
             yield data
+
+
+def _whole_completion(answer: Any) -> list[dict[str, Any]]:
+    """Return one chunk with all of a completion; none for other data."""
+    if not isinstance(answer, dict) or not any("message" in choice for choice in dicts(answer.get("choices"))):
+        return []
+    return [answer]  # the codec treats a message like a delta
+
+
+def _whole_response(answer: Any) -> list[dict[str, Any]]:
+    """Return the final event of a response, which has all of it; none for other data, or an unfinished one."""
+    if not isinstance(answer, dict) or answer.get("status") not in _ENDED or "output" not in answer:
+        return []
+    return [{"type": "response.completed", "response": answer}]  # its status is how it ended

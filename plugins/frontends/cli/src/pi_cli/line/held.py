@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 from typing import TYPE_CHECKING, Any, Self
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import in_terminal
+from prompt_toolkit.application import in_terminal, run_in_terminal
 from prompt_toolkit.filters import Always
 from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
 from prompt_toolkit.key_binding.key_bindings import DynamicKeyBindings
 
 from pi_cli.line.clusters import add_cluster_keys
-from pi_cli.line.editing import run_at_terminal
 from pi_cli.line.keys import own_keys
 from pi_cli.line.typed import Interrupted, Typed
 from pi_cli.words import shorten
 from pi_cli.wrap import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from prompt_toolkit.completion import Completer
     from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -188,7 +188,7 @@ class HeldLine:
 
             command = self._editor()
             try:
-                self.put(await edit_outside(self.text, command, run_at_terminal))
+                self.put(await edit_outside(self.text, command, _run_at_terminal))
             except (OSError, ValueError) as error:
                 self._actions.write_line(f"Error: The text could not be edited: {error}")
 
@@ -251,3 +251,12 @@ class HeldLine:
 
     def _styled(self, style: str) -> str:
         return _STYLES[style] if self._color else ""
+
+
+async def _run_at_terminal(words: Sequence[str]) -> int:
+    """Run a program that takes over the terminal, and return its exit code.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    return await run_in_terminal(lambda: subprocess.call(words), in_executor=True)  # noqa: S603 - the user's editor

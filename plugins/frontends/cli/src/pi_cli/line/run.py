@@ -9,13 +9,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any, cast
 
 from prompt_toolkit.application import get_app_session
+from prompt_toolkit.history import History
 from prompt_toolkit.utils import is_dumb_terminal
 
 from pi_cli.line.above import Above
 from pi_cli.line.commands import complete_argument
 from pi_cli.line.completing import line_completer
 from pi_cli.line.conversation import Conversation
-from pi_cli.line.history import PromptHistory
 from pi_cli.line.plain import Around, PlainLine
 from pi_cli.line.plugin_keys import PluginKeys
 from pi_cli.screen import Screen
@@ -24,6 +24,7 @@ from pi_terminal_kit.prompt_history import PromptFile
 from pi_terminal_kit.streams import StrayLines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import TextIO
 
     from pi_cli.line.terminal import LineInput
@@ -31,7 +32,24 @@ if TYPE_CHECKING:
     from pi_cli.options import Options
     from pi_core.conversation import AgentSession
 
+
 __all__ = ["run_line"]
+
+
+class _PromptHistory(History):
+    """Previous input, in the file that the front ends at a terminal share."""
+
+    def __init__(self, file: PromptFile) -> None:
+        super().__init__()
+        self._file = file
+
+    def load_history_strings(self) -> Iterable[str]:
+        """Return previous input, newest first."""
+        return reversed(self._file.read())
+
+    def store_string(self, string: str) -> None:
+        """Store an input."""
+        self._file.append(string)
 
 
 async def run_line(session: AgentSession, options: Options) -> int:
@@ -88,7 +106,7 @@ def _line(conversation: Conversation, keys: LineInput | None, around: Above | Ar
     plugin_keys = PluginKeys(session.commands.press_key, conversation.warn)
     kept = session.settings.agent_dir / "prompt-history.jsonl"
     parts: dict[str, Any] = {
-        "history": PromptHistory(PromptFile(kept, conversation.warn, lambda text: _cleaned(session, text))),
+        "history": _PromptHistory(PromptFile(kept, conversation.warn, lambda text: _cleaned(session, text))),
         "completer": line_completer(
             conversation.known_commands,
             lambda name, typed: complete_argument(conversation, name, typed),
