@@ -154,11 +154,11 @@ async def test_after_an_answer_that_broke_off_a_new_thread_begins(session, serve
     assert sent(server) == [("create", 1), ("continue", 1), ("create", 3)]
 
 
-async def test_what_another_model_answered_is_not_continued(session, server):
-    await session.says("hi", scripted=[message(text("ok"), message_id="msg_1", model="claude-smaller")])
+async def test_an_answer_that_names_the_version_of_its_model_is_continued(session, server):
+    await session.says("hi", scripted=[message(text("ok"), message_id="msg_1", model="claude-fake-20260101")])
     await session.says("and?")
 
-    assert sent(server) == [("create", 1), ("create", 3)]
+    assert sent(server) == [("create", 1), ("continue", 1)]
 
 
 async def test_a_request_beside_the_conversation_leaves_its_thread_alone(session, server):

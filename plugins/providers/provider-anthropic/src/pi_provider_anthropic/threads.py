@@ -166,8 +166,8 @@ class Turn:
 
     def answered(self, message: AssistantMessage) -> None:
         """Note a complete answer, from which the next request can continue."""
-        if self._sent is None or not message.response_id or message.response_model is not None:
-            return  # what a fallback model answered is not kept by the server
+        if self._sent is None or not message.response_id:
+            return
         answer = [each for each in self._to_messages(message) if each["role"] == "assistant"]
         if len(answer) != 1:
             return
