@@ -88,6 +88,35 @@ async def test_a_long_command_scrolls_and_its_answers_stay(desk, draws) -> None:
         await user.when(lambda: draws.results)
 
 
+async def test_on_the_smallest_screen_every_answer_is_displayed(desk, draws) -> None:
+    async with desk((20, 6)) as user:
+        await asked(user, draws)
+
+        assert [row.rstrip() for row in user.rows[-5:]] == [
+            "Let bash do this?",
+            "  rm -rf build",
+            "→ y  Allow once",
+            "  a  Always allow",
+            "  n  Refuse",
+        ]
+        await user.press("a")
+        await user.when(lambda: draws.results)
+
+
+async def test_a_long_reason_leaves_room_for_the_answers_and_a_row_of_what_it_is_about(desk, draws) -> None:
+    approval = Approval("Let bash do this?", what="echo 1\necho 2\necho 3", why="long " * 400)
+    async with desk((60, 20)) as user:
+        await asked(user, draws, approval)
+
+        assert "  echo 1 1/3" in user.text
+        assert "→ y  Allow once" in user.text
+        assert "  n  Refuse" in user.text
+        await user.press("pagedown")
+        await user.sees("  echo 3 3/3")
+        await user.press("n")
+        await user.when(lambda: draws.results)
+
+
 class AsksForEdits:
     """Asks before each change of a file."""
 

@@ -22,6 +22,10 @@ _INDENT = "  "
 _MARKS = 5
 """Cells before the label of an answer: the mark of the selection, and the key."""
 
+_RULES = 2
+_COUNT = 6
+"""Cells for the number of the only row that is displayed."""
+
 _LEAST_MEANING = 30
 """Cells that a meaning needs to begin next to its label."""
 
@@ -40,12 +44,23 @@ class Approve(Dialog[str]):
         self._scrolled = 0
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the question, as much as fits of what it is about, the reason and the answers."""
+        """Return the question and the answers, and as much as fits of what it is about, of the reason and of the keys.
+
+        On a small screen, the keys are left out first, then what the answers mean, the end of the reason, and rules.
+        """
         title = wrap_text(clean_line(self._approval.title), width, Run("", "warning", bold=True))
         why = wrap_text(clean(self._approval.why), width, Run("", "muted")) if self._approval.why else []
-        below = [*why, *self._answers(width), *hint(self._hints(), width)]
-        what = self._what(width, max(height - len(title) - len(below) - 2, 1))
-        return framed([*title, *what, *below], width)
+        answers, keys = self._answers(width), hint(self._hints(), width)
+        least = 1 if self._approval.what else 0
+        room = height - len(title) - _RULES - least  # for all but the title and the first row of what it is about
+        if len(why) + len(answers) + len(keys) > room:
+            keys = []
+            answers = answers if len(answers) <= room else self._answers(width, brief=True)
+            why = why[: max(room - len(answers), 0)]
+        below = [*why, *answers, *keys]
+        rows = framed([*title, *self._what(width, max(room + least - len(below), least)), *below], width)
+        rows = rows[:-1] if len(rows) > height else rows
+        return rows[len(rows) - height :] if len(rows) > height else rows
 
     def _what(self, width: int, room: int) -> list[Line]:
         if not self._approval.what:
@@ -54,14 +69,19 @@ class Approve(Dialog[str]):
         rows = [Line((Run(_INDENT), *row.runs)) for row in wrap_text(clean(self._approval.what), inner)]
         if len(rows) <= room:
             return rows
+        if room == 1:
+            rows = wrap_text(clean(self._approval.what), max(inner - _COUNT, 1))
+            self._scrolled = min(self._scrolled, len(rows) - 1)
+            count = Run(f" {self._scrolled + 1}/{len(rows)}", "dim")
+            return [cut(Line((Run(_INDENT), *rows[self._scrolled].runs, count)), width)]
         room = max(room - 1, 1)
         self._scrolled = min(self._scrolled, len(rows) - room)
         shown = rows[self._scrolled : self._scrolled + room]
         position = f"{_INDENT}({self._scrolled + room}/{len(rows)} rows, pageUp and pageDown scroll)"
         return [*shown, cut(Line.of(Run(position, "dim")), width)]
 
-    def _answers(self, width: int) -> list[Line]:
-        """Return the answers; the meaning of each is complete, on further rows if necessary."""
+    def _answers(self, width: int, *, brief: bool = False) -> list[Line]:
+        """Return the answers; the meaning of each is complete, on further rows if necessary, unless they are brief."""
         column = _MARKS + max(cells(_label(each)) for each in self._approval.choices) + 2
         beside = width - column >= _LEAST_MEANING
         rows: list[Line] = []
@@ -71,6 +91,8 @@ class Approve(Dialog[str]):
             head = (Run("→ " if is_selected else "  ", "accent"), Run(f"{each.key or ' '}  ", "dim"), label)
             start = column if beside else _MARKS
             means = wrap_text(clean_line(each.means), max(width - start, 1), Run("", "muted")) if each.means else []
+            if brief:
+                means = []
             if beside and means:
                 gap = Run(" " * (column - _MARKS - cells(label.text)))
                 rows.append(Line((*head, gap, *means.pop(0).runs)))

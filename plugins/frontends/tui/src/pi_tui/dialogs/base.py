@@ -40,7 +40,7 @@ class Dialog(Generic[T]):
     def most_rows(self, screen: int) -> int:
         """Return how many rows the dialog may take on a screen; a larger part of a small screen."""
         room = screen - 4
-        return max(room if self.is_tall else max(screen // 2, min(room, _ENOUGH)), _LEAST)
+        return max(room if self.is_tall else max(screen // 2, min(room, _ENOUGH)), min(_LEAST, max(screen - 1, 1)))
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the rows to draw, at most ``height``."""
