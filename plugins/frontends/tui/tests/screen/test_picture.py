@@ -38,8 +38,14 @@ DOCS = Path(__file__).parents[5] / "docs"
 PICTURE, FILM = DOCS / "screen.svg", DOCS / "pictures" / "session.svg"
 WIDTH, HEIGHT = 92, 44
 PROMPT = "The tide never changes in tide.py. Make it move."
-CELL, ROW, MARGIN = 8.4, 18, 14
+CELL, ROW, MARGIN = 8.4, 17, 14
+"""Rows are as high as the letters, so that the lines of tables meet."""
 TEXT, PAGE = "#d4d4d4", "#18181e"
+SIXTEEN = (
+    *("#000000", "#cd3131", "#0dbc79", "#e5e510", "#2472c8", "#bc3fbc", "#11a8cd", "#e5e5e5"),
+    *("#666666", "#f14c4c", "#23d18b", "#f5f543", "#3b8eea", "#d670d6", "#29b8db", "#e5e5e5"),
+)
+"""The sixteen colours that a terminal chooses itself, as a common one does."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """In place of spaces: browsers differ in whether they keep those at the ends of a text."""
 
@@ -328,7 +334,7 @@ def opening(columns: int = WIDTH, lines: int = HEIGHT) -> Iterator[str]:
     fonts = "DejaVu Sans Mono,Menlo,Consolas,monospace"
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">\n'
     yield f'<title>pi at work</title>\n<rect width="100%" height="100%" rx="8" fill="{PAGE}"/>\n'
-    yield f'<g font-family="{fonts}" font-size="14">\n'
+    yield f'<g font-family="{fonts}" font-size="14" shape-rendering="crispEdges">\n'
 
 
 def rows_of(strips: Iterable[Strip]) -> list[str]:
@@ -366,7 +372,10 @@ def attributes(style: Any) -> str:
 
 def hex_of(color: Any, usual: str) -> str:
     """Return a colour as CSS has it; the usual one for the terminal's own."""
-    return usual if color is None or color.is_default else color.get_truecolor().hex
+    if color is None or color.is_default:
+        return usual
+    is_own = color.number is not None and color.number < len(SIXTEEN)
+    return SIXTEEN[color.number] if is_own else color.get_truecolor().hex
 
 
 LARGE, SMALL = (92, 26), (60, 20)
