@@ -249,6 +249,16 @@ async def test_the_indicator_is_a_plugins(desk, draws, pi_session) -> None:
         assert app.spinner._timer is None
 
 
+async def test_a_plugins_text_for_work_stays_when_the_conversation_is_loaded(desk, draws) -> None:
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_working_message("Cooking"))
+        user.app.load()
+        user.app.state.work.running = True
+        user.app.draw_all()
+
+        await user.sees("Cooking")
+
+
 async def test_input_is_passed_through_the_handlers_of_plugins() -> None:
     filters = TypedFilters()
     removed = filters.add(lambda text: text.replace("a", "b"))

@@ -197,10 +197,10 @@ class State(_Part):
         self._cleaners.pop(block.id, None)
 
     def clear(self) -> None:
-        """Drop the conversation: blocks, queue and work; ids are not reused."""
+        """Drop the conversation: blocks, queue and work; ids are not reused. Texts of plugins stay."""
         self.blocks = []
         self.queue = Queue()
-        self.work = Work()
+        self.work = Work(message=self.work.message)
         self.answering = {}
         self.unfinished = {}
         self.commands = {}
