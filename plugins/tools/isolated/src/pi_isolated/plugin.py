@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.grants import is_granted, not_granted
 from pi_hookspecs import PiError, hookimpl
-from pi_isolated.drawing import Drawing
 from pi_isolated.ready import Ready, parse_ready, unmet_contract
 from pi_isolated.registering import Registrations
-from pi_isolated.running import ProgramProcess, UnusableProgram, is_starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pi_core.host.extensions.program_index import ProgramIndex
     from pi_hookspecs import PiAPI, PiContext, PluginManifest
+    from pi_isolated.drawing import Drawing
     from pi_isolated.process import Process
+    from pi_isolated.running import ProgramProcess
 
 __all__ = ["Member", "ProgramPlugin"]
+
+_FIRST_SECONDS = 0.2
+"""Seconds of a run after which a process is started ahead of its first event: the request to the model goes first."""
 
 _ENDS = ("quit", "reload")
 """Reasons for which a session ends together with a process that several plugins share."""
@@ -74,7 +78,6 @@ class Member:
         manifest: The plugin.
         pi: Its ``pi``.
         ready: What it implements.
-        drawing: What it renders and completes.
         broken: Why it is not asked any more, while its process runs the others; empty if it is.
         ctx: The context of the session; None before it begins.
     """
@@ -87,10 +90,16 @@ class Member:
         self.ready = plugin.ready
         self.broken = ""
         self.running: ProgramProcess | None = None
-        self.drawing = Drawing(self)
         self.ctx: PiContext | None = None
         self._registrations = Registrations(self)
         self._prestart: asyncio.Task[object] | None = None
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """What it renders and completes."""
+        from pi_isolated.drawing import Drawing  # most programs draw nothing
+
+        return Drawing(self)
 
     def begin(self) -> None:
         """Register everything that is known."""
@@ -112,7 +121,11 @@ class Member:
 
     async def ask_hook(self, hook: str, event: Any, ctx: PiContext) -> Any:
         """Return the program's answer to an event."""
-        if not self._is_asked(hook, event) or is_starting(self.process_of_session()):
+        if not self._is_asked(hook, event):
+            return None
+        from pi_isolated.running import is_starting  # when it is needed, not before the first request
+
+        if is_starting(self.process_of_session()):
             return None
         process = await self.process(ctx)
         if not self._is_asked(hook, event):  # by its latest first message
@@ -144,6 +157,7 @@ class Member:
             PiError: The answer is an error.
         """
         from pi_isolated.process import ProgramFailure
+        from pi_isolated.running import UnusableProgram
 
         try:
             return await self.process_of_session().ask(self, process, message, ctx, on_update)
@@ -164,6 +178,8 @@ class Member:
         """
         process = await self.process_of_session().running(self, ctx)
         if self.broken:
+            from pi_isolated.running import UnusableProgram
+
             raise UnusableProgram(self.name, self.broken)
         return process
 
@@ -174,6 +190,8 @@ class Member:
             if self.manifest.entry is not None:
                 members = []
                 self.pi.events.emit(self._channel, members.append)
+            from pi_isolated.running import ProgramProcess
+
             shared = next((each.running for each in members if each.running is not None), None)
             self.running = shared or ProgramProcess(self.manifest)
             self.running.members = members
@@ -221,11 +239,18 @@ class Member:
 
     def _start_early(self, _event: Any, ctx: PiContext) -> None:
         """Start the process while the model is asked, so that the first event for it need not wait."""
+        if self._prestart is None or self._prestart.done():
+            self._prestart = asyncio.create_task(self._start_ahead(ctx))
+
+    async def _start_ahead(self, ctx: PiContext) -> None:
+        await asyncio.sleep(_FIRST_SECONDS)  # to start a process takes CPU time, which the request would wait for
         running = self.process_of_session()
-        if running.process is None and (self._prestart is None or self._prestart.done()):
-            self._prestart = asyncio.create_task(running.start_quietly(self, ctx))
+        if running.process is None:
+            await running.start_quietly(self, ctx)
 
     async def _shut_down(self, event: Any, ctx: PiContext) -> None:
+        if self._prestart is not None:
+            self._prestart.cancel()
         running = self.process_of_session()
         try:
             if running.process is not None and running.process.failure is None and not self.broken:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Completion, PiError, PluginError, Tool, ToolResult
-from pi_isolated.streaming import ProgramLogin, ProgramStream, context_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,6 +117,8 @@ class Registrations:
             await self._member.request({"type": "command", "command": name, "args": args}, ctx)
 
         async def complete(prefix: str) -> list[Completion]:
+            from pi_isolated.streaming import context_of
+
             ctx = context_of(self._member)
             found = await self._member.request({"type": "complete", "command": name, "prefix": prefix}, ctx)
             return [_completion(each) for each in found or ()]
@@ -149,6 +150,8 @@ class Registrations:
         return self._member.pi.register_message_renderer(custom_type, renderer)
 
     def _add_provider(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        from pi_isolated.streaming import ProgramLogin, ProgramStream  # few programs are asked for a model
+
         stream = ProgramStream(self._member, name) if described.get("streams") else None
         login = ProgramLogin(self._member, name) if described.get("login") else None
         return self._member.pi.register_provider(name, described.get("config", {}), stream=stream, login=login)
