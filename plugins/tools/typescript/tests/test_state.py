@@ -296,3 +296,34 @@ async def test_what_completes_and_filters_what_is_typed_is_there_once_in_each_se
             await pi_session.prompt("/next")
 
     assert [notice.message for notice in fake_ui.notices] == ["count 1", "count 1"]
+
+
+DRAWS = """
+export default (pi) => {
+  pi.registerCommand("draw", {
+    handler: async (_args, ctx) => {
+      const said = () => ctx.sessionManager.getBranch().map((entry) => entry.message?.role === "user").includes(true);
+      ctx.ui.setFooter(() => ({ render: () => [`${said()} ${ctx.getContextUsage().tokens}`], invalidate() {} }));
+      ctx.ui.setWidget("plain", ["a row"]);
+      ctx.ui.notify(pi.getAllTools().map((each) => each.name).filter((name) => name !== "ls").join(" "));
+    },
+  });
+};
+"""
+
+
+@pytest.mark.extension("draws.mjs", DRAWS)
+@pytest.mark.pi(screen=True)
+async def test_what_is_drawn_follows_the_session_without_an_event_for_the_extension(pi_session, fake_ui, script):
+    script.turn(steps.text("Hello"))
+    pi_session.mode = "fullscreen"
+    await pi_session.reload()
+
+    await pi_session.prompt("/draw")
+    footer = fake_ui.screens["footer"]
+    await until(lambda: footer.rows == ("false 0",))
+    await pi_session.prompt("Hi")
+
+    await until(lambda: footer.rows == ("true null",))
+    assert tuple(fake_ui.widgets["plain"]) == (" a row",)
+    assert fake_ui.notices[0].message.startswith("read bash edit write")

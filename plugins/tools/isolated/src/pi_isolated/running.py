@@ -68,7 +68,7 @@ class ProgramProcess:
         self._numbers = count(1)
         self._state = StateWriter()
         self._left: list[Member] = []
-        self.surfaces = Surfaces(self._send, self._context, self._variables, self._report)
+        self.surfaces = Surfaces(self._send, self._context, self._variables, self._report, self._send_state)
         self._emitting: list[str] = []
         name = manifest.name if manifest.entry is None else "extensions"
         self._log = ErrorLog(manifest.agent_dir, name)
@@ -110,6 +110,12 @@ class ProgramProcess:
         if not wanted:
             return []
         return await self._state.changes(ctx, self.members[0].pi, chain(*wanted), self._flags())
+
+    async def _send_state(self, ctx: PiContext) -> None:
+        """Send the program what has changed of the state, for what it draws."""
+        with suppress(PiError):  # the session has ended meanwhile
+            for piece in await self._changes(ctx):
+                self._send({"type": "state", "state": piece})
 
     def _flags(self) -> list[str]:
         return [name for each in self.members for name in each.ready.of("flags")]

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from pi_core.wire import to_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pi_hookspecs import PiAPI, PiContext
+    from pi_hookspecs import ContextUsage, PiAPI, PiContext
 
 __all__ = ["StateWriter"]
 
@@ -77,7 +79,7 @@ class StateWriter:
         if flags:
             parts["flags"] = ({name: ctx.get_flag(name) for name in flags}, to_wire)
         if "usage" in wanted:
-            parts["usage"] = (ctx.context_usage(), to_wire)
+            parts["usage"] = (_usage(ctx), to_wire)
         if "systemPrompt" in wanted:
             parts["systemPrompt"] = (ctx.system_prompt, to_wire)
         if "tools" in wanted:
@@ -137,6 +139,14 @@ def _session(ctx: PiContext) -> dict[str, Any]:
         "header": to_wire(session.header),
         "cwd": str(ctx.cwd),
     }
+
+
+def _usage(ctx: PiContext) -> ContextUsage | None:
+    """Return how full the window is; a conversation that has not begun takes nothing of it."""
+    usage = ctx.context_usage()
+    if usage is None or usage.tokens is not None or any(each.type == "message" for each in ctx.session.entries()):
+        return usage
+    return evolve(usage, tokens=0, percent=0.0)
 
 
 def _theme(theme: Any) -> dict[str, Any] | None:

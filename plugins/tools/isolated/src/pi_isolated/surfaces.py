@@ -16,7 +16,7 @@ from pi_hookspecs import Overlay, PiError, ScreenSize
 from pi_isolated.terminal_keys import bytes_of, bytes_of_paste
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
     from contextvars import Context
 
     from pi_hookspecs import FullUserInterface, OverlayHandle, PiContext, ScreenHandle
@@ -36,6 +36,8 @@ _PLACE = {
 """Fields of the place of an overlay, and those of ``Overlay``."""
 _MOST_ROWS = 1000
 _MOST_OPEN = 100
+_STATE_SECONDS = 0.1
+"""Seconds after a picture in which a program gets what has changed of the state, which its rows may show."""
 _INSISTS = 3
 """Presses of Ctrl+C in a row that close a surface whatever its program does."""
 
@@ -48,6 +50,7 @@ class Surfaces:
         find: Returns the plugin and the ``ctx`` of a name that the program was given; raises ``PiError``.
         context: Returns the variables of the request with a name: waiting for the user pauses its deadline.
         report: Called with a plugin and what is wrong with a message of it.
+        send_state: Sends the program what has changed of the state of a ``ctx``.
     """
 
     def __init__(
@@ -56,11 +59,14 @@ class Surfaces:
         find: Callable[[str], tuple[Member, PiContext]],
         context: Callable[[str], Context],
         report: Callable[[Member | None, str], None],
+        send_state: Callable[[PiContext], Coroutine[Any, Any, None]],
     ) -> None:
         self.send = send
         self._find = find
         self._context = context
         self._report = report
+        self._send_state = send_state
+        self._is_state_due = False
         self._open: dict[str, Surface] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -85,6 +91,22 @@ class Surfaces:
         """Forget a surface that is closed."""
         self._open.pop(name, None)
 
+    def are_drawn(self, ctx: PiContext) -> None:
+        """Send the program soon what has changed of the state: pi draws because something has changed."""
+        if not self._is_state_due:
+            self._is_state_due = True
+            asyncio.get_running_loop().call_later(_STATE_SECONDS, self._update, ctx)
+
+    def _update(self, ctx: PiContext) -> None:
+        self._is_state_due = False
+        if self._open:
+            self._run(self._send_state(ctx))
+
+    def _run(self, work: Coroutine[Any, Any, None], context: Context | None = None) -> None:
+        task = asyncio.get_running_loop().create_task(work, context=context)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     def _begin(self, name: str, message: Mapping[str, Any]) -> None:
         kind = message.get("kind")
         if kind not in _KINDS:
@@ -99,11 +121,7 @@ class Surfaces:
         with acting(member.name):
             if kind == "custom":
                 overlay = _overlay_of(message.get("overlay"), surface)
-                task = asyncio.get_running_loop().create_task(
-                    surface.ask(overlay), context=self._context(str(message.get("ctx")))
-                )
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._run(surface.ask(overlay), self._context(str(message.get("ctx"))))
             else:
                 surface.place(str(kind), message)
 
@@ -268,6 +286,7 @@ class Surface:
             if size != self._size:
                 self._size = size
                 self._send_size(width, size[1], screen)
+            self._surfaces.are_drawn(self._ctx)
         return self._rows
 
     def _send_size(self, width: int, size: ScreenSize, screen: ScreenHandle) -> None:

@@ -7,6 +7,8 @@ import { set, value } from "./mirror.js";
 import { describeProvider } from "./providers.js";
 import { call, send } from "./wire.js";
 
+const ORDER = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
 /** Returns `pi` of an extension. */
 export function createApi(extension) {
   const act = (method, params) => {
@@ -91,7 +93,7 @@ export function createApi(extension) {
     },
 
     getActiveTools: () => [...value("activeTools")],
-    getAllTools: () => value("tools").map(toolInfo),
+    getAllTools: () => inOrder(value("tools")).map(toolInfo),
     setActiveTools(names) {
       const known = value("tools");
       set("activeTools", known.length ? names.filter((name) => known.some((tool) => tool.name === name)) : [...names]);
@@ -149,6 +151,13 @@ function aborted(signal) {
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve({ stdout: "", stderr: "", code: 1, killed: true }), { once: true });
   });
+}
+
+/** Returns tools in the order of the original, then those that it does not have. */
+function inOrder(tools) {
+  const place = ({ name }) => ORDER.indexOf(name);
+  const own = tools.filter((each) => place(each) >= 0).sort((one, other) => place(one) - place(other));
+  return [...own, ...tools.filter((each) => place(each) < 0)];
 }
 
 function toolInfo({ name, description, parameters, plugin, promptGuidelines }) {

@@ -131,6 +131,7 @@ async function answer(message) {
     send({ type: "answer", id: message.id, error: text });
   } finally {
     controllers.delete(message.id);
+    surfaces.redraw();
   }
 }
 
@@ -171,7 +172,10 @@ function announceNames() {
 }
 
 function take(message) {
-  if (message.state) apply(message.state);
+  if (message.state) {
+    apply(message.state);
+    surfaces.redraw();
+  }
   if (message.type in REQUESTS) answer(message);
   else if (message.type === "cancel") controllers.get(message.id)?.abort();
   else if (message.type === "start") start(message);

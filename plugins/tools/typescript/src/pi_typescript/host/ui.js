@@ -44,7 +44,7 @@ export function createUi(extension, name) {
       if (typeof content === "function") surfaces.setWidget(extension, name, key, content, options);
       else {
         surfaces.setWidget(extension, name, key, undefined, options);
-        quietly("ui.set_widget", { key, lines: content ?? null, ...placement });
+        quietly("ui.set_widget", { key, lines: content ? indented(content) : null, ...placement });
       }
     },
     custom: (factory, options) => surfaces.custom(extension, name, factory, options),
@@ -65,6 +65,11 @@ export function createUi(extension, name) {
       return { success: true };
     },
   };
+}
+
+/** The lines of a widget as the original draws them: a column from the edge. */
+function indented(lines) {
+  return value("mode") === "fullscreen" ? lines.map((line) => ` ${line}`) : lines;
 }
 
 /** Asks the user; `undefined` when the dialog is dismissed, times out or is aborted. */

@@ -18,6 +18,11 @@ on("theme", () => {
   }
 });
 
+/** Draws all components again: what they show may have changed. The original does so with each picture. */
+export function redraw() {
+  for (const drawn of drawnNow) drawn.requestRender();
+}
+
 export class Drawn {
   component;
   isOpen = true;

@@ -3,7 +3,7 @@
 import { set, value } from "../mirror.js";
 import { currentTheme, themeFrom } from "../shim/theme.js";
 import { addCompletions, complete, forgetCompletions } from "./completion.js";
-import { Drawn } from "./drawn.js";
+import { Drawn, redraw } from "./drawn.js";
 import { openEditor } from "./editor.js";
 import { FooterData, noteStatus } from "./footer-data.js";
 import { keybindings } from "./keys.js";
@@ -144,6 +144,7 @@ export const surfaces = {
   },
   take,
   render,
+  redraw,
   dispose,
 };
 
