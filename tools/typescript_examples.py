@@ -19,11 +19,13 @@ import threading
 import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import zip_longest
 from pathlib import Path
 from queue import Empty, Queue
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from attrs import asdict, define, field
+from typescript_screens import SCRIPTS, Script, screens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,6 +160,68 @@ class Model:
 # The two programs
 
 
+def program(model: Model, *, ours: bool, file: Path | None, home: Path) -> tuple[list[str], Path, dict[str, str]]:
+    """Prepare one of the two programs in an empty folder, with an extension.
+
+    Returns:
+        The command, the working directory, and all of the environment.
+    """
+    agent, work = home / ".pi" / "agent", home / "work"
+    agent.mkdir(parents=True)
+    work.mkdir()
+    (work / "a.txt").write_text("one\ntwo\nthree\n")
+    (home / ".profile").touch()
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], [*who, "commit", "-qm", "first"]):
+        subprocess.run(["git", *words], cwd=work, check=True, capture_output=True)  # noqa: S607 - the user's git
+    provider = {"baseUrl": model.url, "api": "openai-completions", "apiKey": "k", "models": [{"id": "m"}]}
+    (agent / "models.json").write_text(json.dumps({"providers": {"p": provider}}))
+    settings = {"typescript.node": str(node())} if ours else {}
+    (agent / "settings.json").write_text(json.dumps(settings))
+    programs = home / "bin"
+    programs.mkdir()
+    for name, debian in (("fd", "fdfind"), ("rg", "rg")):  # what the original would download
+        found = shutil.which(name) or shutil.which(debian)
+        if found is not None:
+            (programs / name).symlink_to(found)
+    if ours:
+        (agent / "typescript").symlink_to(FOLDER)
+        command = [str(Path(sys.executable).with_name("pi"))]
+    else:
+        command = [str(node()), str(AGENT / "dist" / "bundle" / "cli.js")]
+    extension = [] if file is None else ["-e", str(file)]
+    environ = {
+        "PATH": f"{programs}:{node().parent}:{os.environ['PATH']}",
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "PI_OFFLINE": "1",
+        "PI_CODING_AGENT_DIR": str(agent),
+        "PWD": str(work),
+    }
+    return [*command, "--model", "p/m", *extension], work, environ
+
+
+def screen_of(*, ours: bool, file: Path, script: Script) -> list[list[str]]:
+    """Run one of the two programs with an example in a terminal; return what the example draws after each step."""
+    with tempfile.TemporaryDirectory(prefix="tsx") as folder:
+        home = Path(folder) / "home"
+        home.mkdir()
+        return screened(ours=ours, file=file, home=home, script=script)
+
+
+def screened(*, ours: bool, file: Path, home: Path, script: Script, show: bool = False) -> list[list[str]]:
+    """Do the same in an empty folder, and print the screens if wanted."""
+    model = Model()
+    model.answers = [*script.answers]
+    command, work, environ = program(model, ours=ours, file=file, home=home)
+    for name, text in script.files.items():
+        (home / ".pi" / "agent" / name).write_text(text, encoding="utf-8")
+    try:
+        return screens(script, command, work, environ, show=show)
+    finally:
+        model.close()
+
+
 @define
 class Recording:
     """What happened in a run."""
@@ -182,35 +246,10 @@ class Run:
         self.model = Model()
         self.recording = Recording()
         self.home = home
-        agent, work = home / ".pi" / "agent", home / "work"
-        agent.mkdir(parents=True)
-        work.mkdir()
-        (work / "a.txt").write_text("one\ntwo\nthree\n")
-        (home / ".profile").touch()
-        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        for words in (["init", "-q", "-b", "main"], ["add", "-A"], [*who, "commit", "-qm", "first"]):
-            subprocess.run(["git", *words], cwd=work, check=True, capture_output=True)  # noqa: S607 - the user's git
-        provider = {"baseUrl": self.model.url, "api": "openai-completions", "apiKey": "k", "models": [{"id": "m"}]}
-        (agent / "models.json").write_text(json.dumps({"providers": {"p": provider}}))
-        settings = {"typescript.node": str(node())} if ours else {}
-        (agent / "settings.json").write_text(json.dumps(settings))
-        if ours:
-            (agent / "typescript").symlink_to(FOLDER)
-            command = [str(Path(sys.executable).with_name("pi"))]
-        else:
-            command = [str(node()), str(AGENT / "dist" / "bundle" / "cli.js")]
-        extension = [] if file is None else ["-e", str(file)]
-        environ = {
-            "PATH": f"{node().parent}:{os.environ['PATH']}",
-            "HOME": str(home),
-            "LANG": "C.UTF-8",
-            "PI_OFFLINE": "1",
-            "PI_CODING_AGENT_DIR": str(agent),
-            "PWD": str(work),
-        }
+        command, work, environ = program(self.model, ours=ours, file=file, home=home)
         self._errors = (home / "stderr").open("wb")
         self._process = subprocess.Popen(
-            [*command, "--mode", "rpc", "--model", "p/m", *extension],
+            [*command, "--mode", "rpc"],
             cwd=work,
             env=environ,
             stdin=subprocess.PIPE,
@@ -472,7 +511,10 @@ def plain(
     kept = ("type", "customType", "data", "content", "label", "name", "details")
     entries = [{key: each[key] for key in kept if each.get(key) is not None} for each in recording.entries]
     parts = {"requests": requests, "ui": ui, "events": [*map(happened, recording.events)], "entries": entries}
-    return {part: tidied(value, home) for part, value in parts.items()}
+    found = {part: tidied(value, home) for part, value in parts.items()}
+    shown = found["ui"]
+    found["ui"] = [each for at, each in enumerate(shown) if each["method"] != "setTitle" or each not in shown[:at]]
+    return found
 
 
 def tidied(value: Any, home: Path) -> Any:
@@ -489,6 +531,8 @@ _TIDY = (
     (r"(?<![\w.])1[67]\d{11}(?![\w.])", "0"),
     (r"\b\d+(\.\d+)?(ms|s)\b", "DURATION"),
     (r"u001b\[[34]8;[\d;]+m", "u001b[COLORm"),  # each has a theme of its own
+    (r"System: \d+ chars", "System: N chars"),  # each has a prompt of its own
+    (r"\\u28[0-9a-f]{2} ", "FRAME "),  # as many as the run takes
     (r"Successfully wrote \d+ bytes to", "Successfully wrote to"),
     (re.escape(tempfile.gettempdir()) + r"/[\w./-]+", "FILE"),
 )
@@ -567,13 +611,19 @@ def _apart(one: Any, other: Any) -> str:
 
 @define
 class Outcome:
-    """The row of one example."""
+    """The row of one example; ``screen`` is None for those without a script for the screen."""
 
     name: str
     loads: bool = False
     registers: bool = False
     same: bool = False
+    screen: bool | None = None
     notes: list[str] = field(factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing differs."""
+        return self.loads and self.registers and self.same and self.screen is not False
 
 
 def recorded(*, ours: bool, file: Path | None, known: Registered | None) -> tuple[Recording, Path]:
@@ -618,16 +668,21 @@ def compare(name: str, file: Path, known: Registered, bases: Mapping[bool, Recor
     different = differences(sides[False], sides[True])
     outcome.same = not different
     outcome.notes += different
+    script = SCRIPTS.get(name)
+    if script is not None:
+        theirs, own = (screen_of(ours=ours_too, file=file, script=script) for ours_too in (False, True))
+        outcome.screen = theirs == own and any(theirs)
+        outcome.notes += [
+            f"screen: there {one} here {other}" for one, other in zip_longest(theirs, own) if one != other
+        ]
     return outcome
 
 
 REASONS = {
+    "built-in-tool-renderer": "its `edit` is drawn without a box there; pi draws each tool in one",
     "gondolin": "it starts a virtual machine with QEMU, which was not there when this was compared",
-    "minimal-mode": "`find` and `grep` need `fd` and `rg` in the original, which downloads them",
     "plan-mode": "the list of tools that it stores has the tools of this pi",
     "project-trust": "`project_trust` is asked before there is a process that could answer",
-    "system-prompt-header": "it shows the length of the system prompt, which is this pi's own",
-    "titlebar-spinner": "it draws a frame every 80 ms, as many as a run takes",
 }
 """Why an example is not the same in both."""
 
@@ -639,28 +694,30 @@ HEAD = """\
 The {count} examples of extensions of the original, version {version}, run unchanged by [this pi](../typescript.md) and
 by the original, with the same scripted model: each gets a prompt with a call of a tool, calls of its own tools, and its
 commands, with the first answer in every dialog. Compared are what it registers, the requests to the model, messages,
-results of tools, what it asks and shows, and what it stores in the session. Its screens are not part of this
-comparison. {same} of {count} are the same.
+results of tools, what it asks and shows, and what it stores in the session; for {screens} that draw, also their lines
+in a terminal of 80 columns after the same keys. {same} of {count} are the same.
 
-| example | loads | registers | requests and events |
-| --- | --- | --- | --- |
+| example | loads | registers | requests and events | screen |
+| --- | --- | --- | --- | --- |
 """
 
 
 def page(outcomes: Sequence[Outcome]) -> str:
     """Return the text of the page."""
     absent = [each for each in outcomes if any(note.startswith("needs the package") for note in each.notes)]
-    same = sum(each.loads and each.registers and each.same for each in outcomes) - len(absent)
+    same = sum(each.is_whole for each in outcomes) - len(absent)
     rows = []
     for each in sorted(outcomes, key=lambda each: each.name):
         reason = REASONS.get(each.name, "")
         if each in absent:
-            rows.append(f"| {each.name} | in neither: it needs `{MISSING[each.name]}` | | |")
+            rows.append(f"| {each.name} | in neither: it needs `{MISSING[each.name]}` | | | |")
             continue
         registers = "the same" if each.registers else f"differs: {reason}"
         happens = "the same" if each.same else f"differs: {reason}"
-        rows.append(f"| {each.name} | {'yes' if each.loads else 'no'} | {registers} | {happens} |")
-    return HEAD.format(count=len(outcomes), version=VERSION, same=same) + "\n".join(rows) + "\n"
+        screen = {None: "", True: "the same", False: f"differs: {reason}"}[each.screen]
+        rows.append(f"| {each.name} | {'yes' if each.loads else 'no'} | {registers} | {happens} | {screen} |")
+    screens = sum(each.screen is not None for each in outcomes)
+    return HEAD.format(count=len(outcomes), version=VERSION, same=same, screens=screens) + "\n".join(rows) + "\n"
 
 
 def main() -> int:
@@ -685,12 +742,13 @@ def main() -> int:
     for name, file in chosen.items():
         outcome = compare(name, file, known[file], bases)
         outcomes.append(outcome)
-        print(f"{name}: loads {outcome.loads}, registers {outcome.registers}, same {outcome.same}", flush=True)
+        parts = ("loads", "registers", "same", "screen")
+        print(f"{name}: " + ", ".join(f"{part} {getattr(outcome, part)}" for part in parts), flush=True)
         for note in outcome.notes:
             print(f"    {note}", flush=True)
         if given.json:
             given.json.write_text(json.dumps([asdict(each) for each in outcomes], indent=1), encoding="utf-8")
-    print(sum(each.loads and each.registers and each.same for each in outcomes), "of", len(outcomes), "are the same")
+    print(sum(each.is_whole for each in outcomes), "of", len(outcomes), "are the same")
     return 0
 
 
