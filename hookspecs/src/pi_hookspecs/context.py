@@ -218,7 +218,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """Compact the conversation, now.
 
         ``manual`` stops a run in progress, unless it is called from a hook of that run. With ``threshold`` and
-        ``overflow`` it happens in place: the next request carries what is left.
+        ``overflow`` the run goes on: its next request has the shorter conversation.
 
         Returns:
             The compaction; None when there was nothing to compact and the reason is not ``manual``.
@@ -302,7 +302,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         ...
 
     async def prepare_spawn(self, request: SpawnRequest) -> SpawnRequest:
-        """Return the program to start instead, after all ``Launcher`` services; call it before you start one.
+        """Return the program to start after all ``Launcher`` services have changed it; call it before you start one.
 
         ``ctx.exec`` does it itself.
 
@@ -312,7 +312,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         ...
 
     async def trace_context(self) -> Mapping[str, str]:
-        """Return ``traceparent`` and ``tracestate`` of what runs now, for a request to another program; may be empty.
+        """Return ``traceparent`` and ``tracestate`` of the current operation, for a request to another program.
 
         They come from the tracing plugin (``TraceContext``) or, without one, from the prompt.
         """

@@ -52,7 +52,7 @@ class MessageEntry(EntryBase):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ModelChangeEntry(EntryBase):
-    """From here on another model is used."""
+    """Another model is selected."""
 
     provider: str
     model_id: str
@@ -62,7 +62,7 @@ class ModelChangeEntry(EntryBase):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ThinkingLevelChangeEntry(EntryBase):
-    """From here on another reasoning effort is used."""
+    """Another reasoning effort is selected."""
 
     thinking_level: str
     type: Literal["thinking_level_change"] = "thinking_level_change"

@@ -134,8 +134,8 @@ class FullUserInterface(UserInterface, Protocol):
             timeout: Seconds until it is dismissed.
 
         Returns:
-            The answer of the chosen choice: ``once``, ``session`` or ``always``; None if the user refused or dismissed
-            the question, and immediately without a user. A refusal returns its answer only if the choice is lasting.
+            What the user chose: ``once``, ``session`` or ``always``. None if the user refused or dismissed the
+            question, and immediately if there is no user; a lasting refusal returns its own answer.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What models return that are not for conversations: images, and how well labels fit a text."""
+"""What image models and classifiers return: images, and how well labels fit a text."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ VIRTUAL_API = "virtual"
 """API id of virtual models, which no provider implements: each of their requests goes to another model."""
 
 ModelType: TypeAlias = Literal["image", "classifier"]
-"""What a model is for that cannot have a conversation: ``image`` draws, ``classifier`` rates a text by labels."""
+"""Purpose of a model that is not for conversations: ``image`` draws, ``classifier`` rates how well labels fit."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -120,7 +120,7 @@ class ProviderInfo(Value):
             provider does not pay for hundreds of models. None, with ``keyless``: the plugin that implements ``api``
             asks the server at ``base_url`` (``ModelDiscovery``).
 
-    Two with functions are equal when the functions are: comparing loads nothing.
+    If fields are functions, these are compared, so that comparing loads nothing.
     """
 
     id: str

@@ -124,7 +124,7 @@ class EditedContent(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ContextEditEntry(EntryBase):
-    """From here on the model sees ``replacement`` as content of the entry ``target_id``; None leaves it out."""
+    """Replaces the content of the entry ``target_id`` for the model by ``replacement``; None leaves the entry out."""
 
     target_id: str
     replacement: EditedContent | None

@@ -128,7 +128,7 @@ class ScreenHandle(Protocol):
 class Overlay(ReprMixin):
     """Places a component above the rest of the screen, instead of in place of the editor.
 
-    Sizes are cells, or parts of the screen as ``"50%"``.
+    Sizes are cells, or shares of the screen such as ``"50%"``.
 
     Attributes:
         anchor: Edge or corner of the screen at which it is placed.

@@ -123,7 +123,7 @@ class SecretValues(Protocol):
         ...
 
     async def resolve(self, value: str) -> str | None:
-        """Return the meaning of a configured value, such as a key in ``models.json``.
+        """Resolve a configured value, such as a key in ``models.json``.
 
         ``!command`` is the output of a shell command, which runs once and is added; ``$NAME`` and ``${NAME}`` are
         environment variables; any other text is a literal. ``add`` these if they are secrets.

@@ -59,7 +59,7 @@ class Compactor(Protocol):
 
     It may also have ``prepare(request, ctx) -> CompactionPreparation | None``, plain or ``async``: the plan,
     passed to the hook ``session_before_compact`` before any request to a model; None when there is nothing to compact.
-    Without it that hook gets the branch alone.
+    If it is missing, that hook gets the branch alone.
     """
 
     async def compact(self, request: CompactionRequest, ctx: PiContext) -> Compaction | None:
@@ -189,7 +189,7 @@ class PluginRunner(Protocol):
 
 @runtime_checkable
 class ExtensionLanguage(Protocol):
-    """Makes plugins of extensions that are files in another language than Python: says which program runs them.
+    """Turns extensions in languages other than Python into plugins: says which program runs them.
 
     It may also have:
 
@@ -223,7 +223,7 @@ class ExtensionLanguage(Protocol):
 
 @runtime_checkable
 class ProcessKeeper(Protocol):
-    """Runs background processes for ``ctx.processes``, and ends them at ``session_shutdown``, but for a reload."""
+    """Runs background processes for ``ctx.processes``, and ends them at ``session_shutdown``, except for a reload."""
 
     def processes(self, ctx: PiContext) -> Processes:
         """Return the processes of the session of a context."""

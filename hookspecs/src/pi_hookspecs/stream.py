@@ -151,7 +151,7 @@ class ToolCallEnd(_PartialEvent):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Done(ReprMixin):
-    """The answer is complete. The last event of a stream, or ``Error`` is."""
+    """The answer is complete. Every stream ends with this event or with ``Error``."""
 
     type: ClassVar[Literal["done"]] = "done"
     message: AssistantMessage

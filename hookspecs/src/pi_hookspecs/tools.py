@@ -101,7 +101,7 @@ ToolUpdate: TypeAlias = "Callable[[ToolResult], None]"
 ToolExecute: TypeAlias = "Callable[[str, dict[str, Any], AbortSignal, ToolUpdate, ToolContext], Awaitable[ToolResult]]"
 """``async def execute(call_id, params, signal, on_update, ctx)``, called by position; returns a ``ToolResult``.
 
-Raising is a failed call; the message goes to the model.
+An exception is a failed call; its message goes to the model.
 
 Args:
     call_id: The model's id of the call.

@@ -61,14 +61,14 @@ $ pi serve -c --model offline/rules --port 8080
 {served}
 ```
 
-On the phone, the next prompt; meanwhile a script at the desk asks, too, and both appear in both places:
+The next prompt is typed on the phone. Meanwhile a script on the desktop asks something as well; both appear everywhere:
 
 ```text
 $ pi -p --attach "Count the words in tides.txt"
 {asked}
 ```
 
-[Guardrails](guardrails.md) ask before something is deleted. Each page has the question, and the first answer counts:
+[Guardrails](guardrails.md) ask before something is deleted. The question is on every page, and the first answer counts:
 
 ![The question on a phone: may rm -rf build run?](pictures/one-session-phone-light.png)
 
