@@ -1,4 +1,4 @@
-"""Matches paths against the text typed after an ``@``, and formats the chosen path."""
+"""Matches paths against the text typed after an ``@``, formats the chosen path, and matches values of an argument."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["AtWord", "at_word", "best_matches", "matcher", "mention"]
+__all__ = ["AtWord", "at_word", "best_matches", "matcher", "matching_values", "mention"]
 
 _AT_WORD = re.compile(r'(?:^|(?<=[\s(\[{<]))@("[^"]*|[^\s"]*)$')
 
@@ -67,3 +67,15 @@ def best_matches(paths: Iterable[str], typed: str, most: int = _MOST_OFFERED) ->
     match = matcher(typed)
     ranked = [(rank, path.count("/"), path) for path in paths if (rank := match(path)) is not None]
     return [path for _, _, path in sorted(ranked)[:most]]
+
+
+def matching_values(values: Iterable[str], typed: str) -> list[str]:
+    """Return the values of a command's argument that contain the typed text, those that begin with it first.
+
+    An exact match comes before all others, so that Enter sends it unchanged; if it is the only match, none is returned.
+    """
+    wanted = typed.lower()
+    offered = [each for each in values if wanted in each.lower()]
+    if offered == [typed]:
+        return []
+    return sorted(offered, key=lambda each: (each != typed, not each.lower().startswith(wanted)))

@@ -11,6 +11,7 @@ from pi_cli.line import session_commands as sessions
 from pi_cli.line.keys import KEYS
 from pi_cli.words import one_line
 from pi_hookspecs import Completion, UserError
+from pi_terminal_kit.matching import matching_values
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -44,9 +45,7 @@ async def complete_argument(conversation: Conversation, name: str, typed: str) -
     own = OWN.get(name)
     if own is None:
         return await conversation.session.completions.arguments(name, typed)
-    wanted = typed.lower()
-    offered = [each for each in own.complete(conversation) if wanted in each.lower()]
-    return [Completion(each) for each in sorted(offered, key=lambda each: not each.lower().startswith(wanted))]
+    return [Completion(each) for each in matching_values(own.complete(conversation), typed)]
 
 
 # Help

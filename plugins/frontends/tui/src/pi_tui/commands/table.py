@@ -38,18 +38,11 @@ def own_commands() -> dict[str, Command]:
 
 
 async def complete_argument(talk: Talk, name: str, typed: str) -> Sequence[Completion]:
-    """Return completions of a command's argument, given its typed beginning.
-
-    An exact match comes first, even if other values begin with it, so that Enter sends it unchanged.
-    """
+    """Return completions of a command's argument, given its typed beginning."""
     from pi_hookspecs import Completion
+    from pi_terminal_kit.matching import matching_values
 
     own = talk.own.get(name)
     if own is None:
         return await talk.port.complete_arguments(name, typed)
-    wanted = typed.lower()
-    offered = [each for each in own.complete(talk) if wanted in each.lower()]
-    if offered == [typed]:
-        return []
-    ranked = sorted(offered, key=lambda each: (each != typed, not each.lower().startswith(wanted)))
-    return [Completion(each) for each in ranked]
+    return [Completion(each) for each in matching_values(own.complete(talk), typed)]
