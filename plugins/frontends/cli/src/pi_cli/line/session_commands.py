@@ -145,24 +145,13 @@ async def name(conversation: Conversation, argument: str) -> None:
 
 async def show(conversation: Conversation, _argument: str) -> None:
     """Show the session's statistics."""
-    from pi_terminal_kit.figures import cost_rows
-    from pi_terminal_kit.words import count
+    from pi_terminal_kit.figures import session_rows
 
-    stats = conversation.session.get_session_stats()
-    write = conversation.write_line
-    calls = count(stats.tool_calls, "tool call")
-    write(f"File      {below_home(str(stats.session_file)) if stats.session_file else 'in memory'}")
-    write(f"ID        {stats.session_id}")
-    write(f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model, {calls}")
-    write(f"Tokens    {stats.tokens.total:,}: {stats.tokens.input:,} input, {stats.tokens.output:,} output")
-    write(f"Cost      ${stats.cost:.4f}")
-    for row in cost_rows(stats.cost_by_model):
-        write(row)
-    usage = stats.context_usage
-    if usage is not None and usage.tokens is not None and usage.context_window:
-        write(f"Context   {usage.tokens:,} of {usage.context_window:,} tokens")
-    if (warming := conversation.session.cache_warming) is not None:
-        write(f"Cache     {warming}")
+    session = conversation.session
+    stats = session.get_session_stats()
+    file = below_home(stats.session_file) if stats.session_file else None
+    for row in session_rows(stats, file=file, cache=session.cache_warming):
+        conversation.write_line(row)
 
 
 async def copy(conversation: Conversation, argument: str) -> None:

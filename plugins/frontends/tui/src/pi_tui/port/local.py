@@ -120,15 +120,9 @@ class LocalPort:
 
     def usage(self) -> dict[str, Any]:
         """Return the footer's totals."""
-        stats = self.session.session_manager.stats()
-        tokens = stats.tokens
-        return {
-            "input": tokens.input,
-            "output": tokens.output,
-            "cache_read": tokens.cache_read,
-            "cache_write": tokens.cache_write,
-            "cost": stats.cost,
-        }
+        from pi_terminal_kit.figures import usage_facts
+
+        return usage_facts(self.session.session_manager.stats())
 
     def problems(self) -> Iterator[str]:
         """Return messages about plugins and settings for the user."""
@@ -340,26 +334,11 @@ class LocalPort:
     def session_info(self) -> list[str]:
         """Return lines about the session's file, size and cost."""
         from pi_core.base.paths import below_home
-        from pi_terminal_kit.figures import cost_rows
+        from pi_terminal_kit.figures import session_rows
 
         stats = self.session.get_session_stats()
-        tokens, usage = stats.tokens, stats.context_usage
-        parts = [f"{tokens.input:,} input", f"{tokens.output:,} output"]
-        parts += [f"{tokens.cache_read:,} read from the cache"] if tokens.cache_read else []
-        parts += [f"{tokens.cache_write:,} written to it"] if tokens.cache_write else []
-        rows = [
-            f"File      {below_home(stats.session_file) if stats.session_file else 'in memory'}",
-            f"ID        {stats.session_id}",
-            f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model",
-            f"Tokens    {tokens.total:,}: {', '.join(parts)}",
-            f"Cost      ${stats.cost:.4f}",
-            *cost_rows(stats.cost_by_model),
-        ]
-        if usage is not None and usage.tokens is not None and usage.context_window:
-            rows.append(f"Context   {usage.tokens:,} of {usage.context_window:,} tokens")
-        if (warming := self.session.cache_warming) is not None:
-            rows.append(f"Cache     {warming}")
-        return rows
+        file = below_home(stats.session_file) if stats.session_file else None
+        return session_rows(stats, file=file, cache=self.session.cache_warming)
 
     # Other conversations
 

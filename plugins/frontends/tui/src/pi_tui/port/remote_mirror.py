@@ -146,33 +146,16 @@ class Mirror:
 
     def usage(self) -> dict[str, Any]:
         """Return the footer's totals."""
-        if self._stats is None:
-            return {}
-        tokens = self._stats.tokens
-        return {
-            "input": tokens.input,
-            "output": tokens.output,
-            "cache_read": tokens.cache_read,
-            "cache_write": tokens.cache_write,
-            "cost": self._stats.cost,
-        }
+        from pi_terminal_kit.figures import usage_facts
+
+        return usage_facts(self._stats) if self._stats is not None else {}
 
     def session_info(self) -> list[str]:
         """Return lines about the session's file, size and cost."""
-        from pi_terminal_kit.figures import cost_rows
+        from pi_terminal_kit.figures import session_rows
 
         stats = self._stats
-        if stats is None:
-            return []
-        return [
-            f"File      {stats.session_file or 'in memory'}",
-            f"ID        {stats.session_id}",
-            f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model",
-            f"Tokens    {stats.tokens.total:,}",
-            f"Cost      ${stats.cost:.4f}",
-            *cost_rows(stats.cost_by_model),
-            *([f"Cache     {stats.cache_warming}"] if stats.cache_warming else []),
-        ]
+        return session_rows(stats, file=stats.session_file, cache=stats.cache_warming) if stats is not None else []
 
 
 def _branch(known: Mapping[str, Any], leaf: str | None, after: str | None = None) -> list[Any]:
