@@ -634,6 +634,18 @@ def recorded(*, ours: bool, file: Path | None, known: Registered | None) -> tupl
         return drive(Run(ours=ours, file=file, home=home), known), home
 
 
+def registered_apart(known: Registered, here: Mapping[str, Any]) -> list[str]:
+    """Return what an example registers in one of the two programs only, a line for each kind."""
+    listed = here["registers"]
+    pairs = {
+        "tools": ({each["name"] for each in known.tools}, {each["name"] for each in listed.get("tools", ())}),
+        "commands": (set(known.commands), {each["name"] for each in listed.get("commands", ())}),
+        "hooks": (set(known.hooks), set(here["hooks"])),
+    }
+    apart = {kind: sorted(there ^ ours) for kind, (there, ours) in pairs.items()}
+    return [f"{kind} {', '.join(names)}: only in one" for kind, names in apart.items() if names]
+
+
 def compare(name: str, file: Path, known: Registered, bases: Mapping[bool, Recording]) -> Outcome:
     """Run an example in both programs, and return how it compares."""
     outcome = Outcome(name)
@@ -647,15 +659,7 @@ def compare(name: str, file: Path, known: Registered, bases: Mapping[bool, Recor
             outcome.notes.append(f"loads only in one: {known.error or here['error']['message']}")
         return outcome
     outcome.loads = True
-    listed = here["registers"]
-    pairs = {
-        "tools": ({each["name"] for each in known.tools}, {each["name"] for each in listed.get("tools", ())}),
-        "commands": (set(known.commands), {each["name"] for each in listed.get("commands", ())}),
-        "hooks": (set(known.hooks), set(here["hooks"])),
-    }
-    for kind, (there, ours) in pairs.items():
-        if there != ours:
-            outcome.notes.append(f"{kind} {', '.join(sorted(there ^ ours))}: only in one")
+    outcome.notes += registered_apart(known, here)
     outcome.registers = not outcome.notes
     beside = file.parent.rglob("*") if file.name == "index.ts" else [file]
     source = "\n".join(each.read_text(encoding="utf-8", errors="replace") for each in beside if each.is_file())
