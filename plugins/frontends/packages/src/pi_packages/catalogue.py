@@ -62,7 +62,7 @@ def refresh(settings: Settings, *, offline: bool) -> int:
         file = _cached(settings, address)
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, json.dumps(entries).encode(), durable=False)
-        print_lines(f"{address}: {len(entries)} packages")
+        print_lines(f"{address}: {len(entries)} package{'' if len(entries) == 1 else 's'}")
     return 0
 
 
