@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import PiContext
+    from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.models import ThinkingLevel
     from pi_hookspecs.rare_messages import AgentMessage
 
@@ -37,6 +38,8 @@ class RouteRequest(ReprMixin):
         thinking_level: The reasoning effort that the user selected for it.
         reason: Why the request is made.
         previous: Model and reasoning effort of the conversation's last successful answer; None before the first.
+        failed: With ``retry``, the answer that failed: its ``provider``, ``model``, ``thinking_level`` and
+            ``error_message``. None if no model was chosen for it.
         messages: Those of the request, as a provider gets them; each is copied when it is read.
         signal: Aborts the request.
     """
@@ -45,6 +48,7 @@ class RouteRequest(ReprMixin):
     thinking_level: ThinkingLevel
     reason: RouteReason
     previous: tuple[Model, ThinkingLevel] | None = None
+    failed: AssistantMessage | None = None
     messages: Sequence[AgentMessage] = field(default=(), repr=False)
     signal: AbortSignal | None = field(default=None, repr=False)
 

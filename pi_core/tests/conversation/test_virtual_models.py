@@ -172,7 +172,29 @@ async def test_a_retry_and_a_request_outside_the_conversation_say_so(auto_sessio
 
     assert acme.reasons == ["user", "retry", "direct"]
     assert [each.previous and each.previous[0].id for each in acme.requests] == [None, None, "small"]
+    assert [each.failed and (each.failed.model, each.failed.error_message) for each in acme.requests] == [
+        None,
+        ("small", "overloaded"),
+        None,
+    ]
     assert answer.model == "small"
+
+
+async def test_a_retry_after_a_choice_that_failed_has_no_failed_answer(auto_session, acme, script):
+    session = auto_session(Retries())
+    tried = []
+
+    def fails_once(request, ctx):
+        tried.append(request.failed)
+        return ("acme/small", None) if len(tried) > 1 else ("nowhere/none", None)
+
+    acme.route = fails_once
+    script.turn(text("Hello"))
+    answer = await session.prompt("hi")
+
+    assert answer.text == "Hello"
+    assert tried == [None, None]
+    assert acme.reasons == ["user", "retry"]
 
 
 async def test_steering_and_follow_ups_are_messages_of_the_user(auto_session, acme, script):

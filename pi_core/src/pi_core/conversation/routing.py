@@ -17,10 +17,12 @@ from pi_core.hooks.invoker import Invoker
 from pi_core.hooks.records import CompiledHook, HookCall, HookImplementation
 from pi_core.host.deadlines import deadlines_of
 from pi_core.models.thinking import clamp_thinking_level
+from pi_core.session.copies import copy_message
 from pi_hookspecs import (
     THINKING_LEVELS,
     AssistantMessage,
     Deadline,
+    MessageEntry,
     Model,
     ModelDispatchedEvent,
     Order,
@@ -142,6 +144,7 @@ class Routing:
             thinking_level=level,
             reason=reason,
             previous=self._previous(level),
+            failed=self._failed(model) if reason == "retry" else None,
             messages=LazyCopies(sent),
             signal=signal,
         )
@@ -156,6 +159,15 @@ class Routing:
             return None
         recorded = next((each for each in THINKING_LEVELS if each == answer.thinking_level), level)
         return model, clamp_thinking_level(model, recorded)
+
+    def _failed(self, virtual: Model) -> AssistantMessage | None:
+        """Return the answer that failed; None if no model was asked, so that it names the virtual one."""
+        for entry in reversed(self._manager.get_branch()):
+            if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
+                answer = entry.message
+                is_its_own = (answer.provider, answer.model) == (virtual.provider, virtual.id)
+                return None if is_its_own or answer.stop_reason != "error" else copy_message(answer)
+        return None
 
     async def _choose(self, request: RouteRequest) -> tuple[Model, ThinkingLevel]:
         name = request.model.reference
