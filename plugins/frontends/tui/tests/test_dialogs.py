@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pi_hookspecs import Line
+from pi_hookspecs import Activity, ActivityItem, Line
+from pi_tui.dialogs.activities import ActivityList
 from pi_tui.dialogs.pane import Pane
-from pi_tui.dialogs.select import Select
+from pi_tui.dialogs.select import Confirm, Select
 from pi_tui.keys.bindings import Bindings
+from pi_tui.keys.events import Key
+from pi_tui.view.state import Queue
 
 
 async def test_the_columns_of_options_stay_where_they_are():
@@ -14,6 +17,41 @@ async def test_the_columns_of_options_stay_where_they_are():
     shown = [str(line).strip() for line in Select("Which?", options).lines(40, 12)]
 
     assert {"\u2192 Brest      high at  6", "Le Conquet high at 11", "a bc"} <= {*shown}
+
+
+def rows_of(dialog, width: int, height: int) -> list[str]:
+    rows = [str(line).rstrip() for line in dialog.lines(width, height)]
+    assert len(rows) <= height
+    return rows[1:-1]
+
+
+async def test_a_long_text_scrolls_above_its_answers():
+    confirm, bindings = Confirm("Apply?", "\n".join(f"line {number}" for number in range(40))), Bindings("linux")
+
+    assert rows_of(confirm, 60, 10) == [
+        "Apply?",
+        *(f"line {number}" for number in range(3)),
+        "(4/41 rows, pageUp and pageDown scroll)",
+        "→ Yes",
+        "  No",
+        "Enter to select · Escape to cancel",
+    ]
+    for _ in range(9):
+        confirm.key(Key("pagedown"), bindings)
+    assert rows_of(confirm, 60, 10)[3:6] == ["line 39", "(41/41 rows, pageUp and pageDown scroll)", "→ Yes"]
+    confirm.key(Key("pageup"), bindings)
+    assert rows_of(confirm, 60, 10)[3] == "line 34"
+
+
+async def test_on_the_smallest_screen_a_question_gives_way_to_its_answers():
+    assert rows_of(Select("Go on?\nIt takes an hour.\nOr two.", ["Yes", "No"]), 20, 5) == ["Go on?", "→ Yes", "  No"]
+
+
+async def test_on_the_smallest_screen_the_list_of_what_runs_has_items():
+    items = [ActivityItem(f"{name}  scout") for name in ("a1", "b2")]
+    listed = ActivityList({"agents": Activity("2 agents", items=items)}, Queue, print)
+
+    assert rows_of(listed, 20, 6) == ["What runs and what", " 2 agents", "→  a1  scout", "   b2  scout"]
 
 
 async def test_a_narrow_pane_says_how_it_is_closed():

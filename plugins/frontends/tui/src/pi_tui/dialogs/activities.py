@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["ActivityList"]
 
 
+_ROOMY = 5
+"""Rows for the rules and three items; on a smaller screen the keys give way to items."""
+
+
 class ActivityList(Dialog[str]):
     """Lists the activities. The result is the slash command that displays an item; None when it was closed.
 
@@ -40,6 +44,8 @@ class ActivityList(Dialog[str]):
         head = heading("What runs and what waits", "", width)
         rows, selected = self._rows()
         below = hint(self._hints(), width)
+        if height - len(head) - len(below) < _ROOMY:
+            head, below = head[:1], []
         room = max(height - len(head) - len(below) - 2, 1)
         first = min(max(selected - room // 2, 0), max(len(rows) - room, 0))
         shown = [cut(row, width) for row in rows[first : first + room]]

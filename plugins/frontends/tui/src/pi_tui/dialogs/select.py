@@ -49,8 +49,11 @@ def _shortened(field: str) -> str:
     return path_end(field, _WIDEST, cells) if is_path(field.lstrip()) else cut_text(field, _WIDEST)
 
 
-_AROUND = 4
-"""Rows around the options: two rules, the position and the hint."""
+_PAGE = 5
+"""Rows of a long text by which a key scrolls."""
+
+_LEAST = 3
+"""Options, and rows of the text, that are displayed at least if there is room: the keys give way to them."""
 
 _SEARCHED = 8
 """Fewest options for which the list can be searched."""
@@ -74,13 +77,20 @@ class Select(Dialog[str]):
         self._found = [*options]
         self._selected = selected
         self._typed = ""
+        self._scrolled = self._hidden = 0
+        """Rows of the title and the text above those that are displayed, and the most that can be."""
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the title, the options around the selected one, the position and the hint."""
+        """Return the title and the text, the options around the selected one, the position and the hint."""
         head = heading(self._title, self._message, width)
-        if self._typed:
-            head.append(cut(Line.of(Run("> ", "accent"), Run(self._typed)), width))
-        room = max(height - len(head) - _AROUND, 1)
+        search = [cut(Line.of(Run("> ", "accent"), Run(self._typed)), width)] if self._typed else []
+        keys = hint([("Enter", "to select"), ("Escape", "to cancel")], width)
+        least = min(max(len(self._found), 1), _LEAST)
+        around = 2 + len(search) + (1 if len(self._found) > least else 0)
+        if height - least - around - len(keys) < min(len(head), _LEAST):
+            keys = []
+        head = self._part_of(head, max(height - least - around - len(keys), 1), width)
+        room = max(height - len(head) - around - len(keys), 1)
         first = min(max(self._selected - room // 2, 0), max(len(self._found) - room, 0))
         rows = [
             self._row(option, width, is_selected=first + number == self._selected)
@@ -90,8 +100,18 @@ class Select(Dialog[str]):
             rows = [Line.of(Run("  No matching options", "muted"))]
         if len(self._found) > room:
             rows.append(Line.of(Run(f"  ({self._selected + 1}/{len(self._found)})", "muted")))
-        keys = [("Enter", "to select"), ("Escape", "to cancel")]
-        return framed([*head, *rows, *hint(keys, width)], width)
+        return framed([*head, *search, *rows, *keys], width)
+
+    def _part_of(self, head: list[Line], room: int, width: int) -> list[Line]:
+        """Return the rows of a head that fit, with their position if there are more."""
+        self._hidden = max(len(head) - max(room - 1, 1), 0) if len(head) > room else 0
+        self._scrolled = min(self._scrolled, self._hidden)
+        if not self._hidden:
+            return head
+        shown = head[self._scrolled : self._scrolled + max(room - 1, 1)]
+        last = self._scrolled + len(shown)
+        position = Line.of(Run(f"({last}/{len(head)} rows, pageUp and pageDown scroll)", "dim"))
+        return [*shown, cut(position, width)][:room]
 
     def _row(self, option: str, width: int, *, is_selected: bool) -> Line:
         text = self._texts[option]
@@ -111,9 +131,9 @@ class Select(Dialog[str]):
         elif "tui.select.down" in actions:
             self._move(1)
         elif "tui.select.pageUp" in actions:
-            self._selected = max(self._selected - 10, 0)
+            self._page(-1)
         elif "tui.select.pageDown" in actions:
-            self._selected = max(min(self._selected + 10, len(self._found) - 1), 0)
+            self._page(1)
         elif key.name == "backspace":
             self._search(self._typed[: previous_boundary(self._typed, len(self._typed))])
         elif key.text and key.text.isprintable():
@@ -122,6 +142,13 @@ class Select(Dialog[str]):
     def _move(self, by: int) -> None:
         if self._found:
             self._selected = (self._selected + by) % len(self._found)
+
+    def _page(self, by: int) -> None:
+        """Scroll the text if a part of it is hidden; otherwise go to another option."""
+        if self._hidden:
+            self._scrolled = min(max(self._scrolled + by * _PAGE, 0), self._hidden)
+        else:
+            self._selected = max(min(self._selected + by * 2 * _PAGE, len(self._found) - 1), 0)
 
     def _type(self, text: str) -> None:
         if len(self._options) >= _SEARCHED or self._typed:

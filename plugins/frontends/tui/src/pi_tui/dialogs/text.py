@@ -48,7 +48,7 @@ class TextDialog(Dialog[str]):
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the title and the text with the cursor."""
         self._width = max(width - 3, 1)
-        head = heading(self._title, "", width)
+        head = heading(self._title, "", width)[: max(height - _AROUND - 1, 1)]
         editor = self._editor
         if self._secret:
             editor = Editor().put("•" * len(editor.text.text)).moved(editor.text.cursor)
