@@ -123,7 +123,8 @@ async def test_ctrl_d_ends_only_at_an_empty_editor(desk) -> None:
 
 
 @pytest.mark.pi(settings={"doubleEscapeAction": "fork"})
-async def test_escape_twice_at_an_empty_editor_does_what_the_setting_says(desk) -> None:
+async def test_escape_twice_at_an_empty_editor_does_what_the_setting_says(desk, monkeypatch) -> None:
+    monkeypatch.setattr("pi_tui.screen.escape._AGAIN_SECONDS", 60)  # however slow the machine is
     async with desk() as user:
         await user.press("escape", "escape")
 
