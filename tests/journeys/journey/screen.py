@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SIZES = ((100, 40), (60, 20), (20, 6))
 UP, DOWN, LEFT, RIGHT = (f"\x1b[{letter}" for letter in "ABDC")
 PAGE_UP, PAGE_DOWN, HOME, END = "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F"
-ESCAPE, BACKSPACE = "\x1b", "\x7f"
+ESCAPE, BACKSPACE, ALT_DOWN = "\x1b", "\x7f", "\x1b[1;3B"
 
 _DEEPEST = 6
 """Dialogs that may be open above one another, and one key more to find the prompt."""
