@@ -39,7 +39,7 @@ EXCEPTIONS = {
     "plugins/policies/sandbox/src/pi_sandbox/subcommand.py": "the user's own command, in the sandbox itself",
     "pi_core/src/pi_core/host/installers.py": "installs what plugins need, before plugins are loaded",
     "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
-    "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",
+    "plugins/frontends/cli/src/pi_cli/line/held.py": "the user's own editor, at the user's own terminal",
     "plugins/frontends/tui/src/pi_tui/screen/outside.py": "as above",
     "plugins/frontends/tui/src/pi_tui/web/page_terminal.py": "starts pi itself, for the user's own ``pi web``",
     "plugins/kits/client/src/pi_client/client.py": "starts pi itself, from a program in which no plugin runs",
