@@ -50,7 +50,7 @@ _HOMES: dict[str, str] = {
     "repair": "repair_arguments",
     "request": (
         "HttpRequest StreamDecoder Timeouts fetch_json final_payload stream_bytes stream_decoded stream_events "
-        "stream_lines"
+        "stream_lines wants_sdk"
     ),
     "retry_after": "retry_after_ms",
     "sse": "LineDecoder SseDecoder",

@@ -27,6 +27,7 @@ __all__ = [
     "stream_decoded",
     "stream_events",
     "stream_lines",
+    "wants_sdk",
 ]
 
 T = TypeVar("T")
@@ -250,3 +251,9 @@ class _Chunks:
 
     def close(self) -> tuple[()]:
         return ()
+
+
+def wants_sdk(model: Model, options: StreamOptions) -> bool:
+    """Whether to use the vendor's own client, according to the options, else the model's data."""
+    wanted = options.transport or (model.compat or {}).get("transport") or model.extra.get("transport")
+    return bool(wanted == "sdk")

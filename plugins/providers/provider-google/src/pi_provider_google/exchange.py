@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
-from pi_provider_kit import HttpFailed, HttpRequest, final_payload, read_answer, stream_events
+from pi_provider_kit import HttpFailed, HttpRequest, final_payload, read_answer, stream_events, wants_sdk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_provider_google.reading import Reading
     from pi_provider_kit import Http
 
-__all__ = ["Call", "answered", "wants_sdk"]
+__all__ = ["Call", "answered"]
 
 _ELSEWHERE = (403, 404, 429)
 """Statuses below 500 with which the fallback host is tried."""
@@ -67,7 +67,7 @@ def answered(
         http: The provider's connections.
         prepare: Builds the call; it may raise ``RequestFailed``.
         model: The model.
-        options: Options of the request, see ``wants_sdk`` for the transport.
+        options: Options of the request, see ``wants_sdk`` of the kit for the transport.
     """
     secrets: list[str] = []
 
@@ -86,12 +86,6 @@ def answered(
                 yield data
 
     return read_answer(received(), reader, options, explain=_with_overflow_prefix, secrets=lambda: secrets)
-
-
-def wants_sdk(model: Model, options: StreamOptions) -> bool:
-    """Whether to use the vendor's own client, according to the options, else the model's data."""
-    wanted = options.transport or (model.compat or {}).get("transport") or model.extra.get("transport")
-    return bool(wanted == "sdk")
 
 
 def _with_overflow_prefix(problem: Exception) -> Exception:

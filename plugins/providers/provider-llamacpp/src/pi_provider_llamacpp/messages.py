@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.content import TextContent, ThinkingContent
-from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
+from pi_hookspecs.content import ThinkingContent
+from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
 from pi_provider_kit import (
     clamp_thinking_level,
     compact_json,
@@ -61,18 +61,18 @@ def _messages(model: Model, context: Context) -> Iterator[dict[str, Any]]:
         yield {"role": "system", "content": prompt}
     for message in transform_messages(context.messages, model, sanitized_id):
         if isinstance(message, UserMessage):
-            yield {"role": "user", "content": _text(message.content)}
+            yield {"role": "user", "content": text_of(message.content)}
         elif isinstance(message, AssistantMessage):
             yield from _answer(message)
         elif isinstance(message, ToolResultMessage):
-            text = _text(message.content) or "(no tool output)"
+            text = text_of(message.content) or "(no tool output)"
             text = f"{_ERROR}{text}" if message.is_error else text
             yield {"role": "tool", "tool_call_id": message.tool_call_id, "name": message.tool_name, "content": text}
 
 
 def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
     """Yield an answer, with its thinking apart: the template decides how much of it the model sees again."""
-    sent: dict[str, Any] = {"role": "assistant", "content": _text(message.content)}
+    sent: dict[str, Any] = {"role": "assistant", "content": text_of(message.content)}
     thoughts = [block.thinking for block in message.content if isinstance(block, ThinkingContent) and block.thinking]
     if thoughts:
         sent["reasoning_content"] = "\n".join(thoughts)
@@ -87,10 +87,3 @@ def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
         ]
     if len(sent) > 2 or sent["content"]:  # noqa: PLR2004 - more than role and content
         yield sent
-
-
-def _text(content: Any) -> str:
-    """Return the text of blocks; images have become text before, as no model here sees them."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(block.text for block in content if isinstance(block, TextContent))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from pi_provider_kit import HttpRequest, dicts, final_payload, read_answer, stream_events
+from pi_provider_kit import HttpRequest, dicts, final_payload, read_answer, stream_events, wants_sdk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_kit import AnswerReader, Http
 
-__all__ = ["Call", "answered", "wants_sdk"]
+__all__ = ["Call", "answered"]
 
 _ENDED = ("completed", "incomplete", "failed", "cancelled")
 
@@ -91,17 +91,11 @@ def answered(
         prepare: Builds the call; it may raise ``RequestFailed``.
         reader: Returns the reader of the answer; called when the request was sent.
         model: The model.
-        options: Options of the request, see ``wants_sdk`` for the transport.
+        options: Options of the request, see ``wants_sdk`` of the kit for the transport.
         explain: Adds an explanation to a failure.
     """
     reader = cache(reader)
     return read_answer(_events(http, prepare, reader, model, options), reader, options, explain=explain)
-
-
-def wants_sdk(model: Model, options: StreamOptions) -> bool:
-    """Whether to use the vendor's own client, according to the options, else the model's data."""
-    wanted = options.transport or (model.compat or {}).get("transport") or model.extra.get("transport")
-    return bool(wanted == "sdk")
 
 
 async def _events(

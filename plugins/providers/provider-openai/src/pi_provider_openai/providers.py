@@ -111,8 +111,9 @@ class AzureResponses(_OpenAI):
             MissingKey: There is neither a key nor a token, and the SDK is not to look for one.
         """
         from pi_hookspecs.errors import MissingKey
+        from pi_provider_kit import wants_sdk
         from pi_provider_openai.azure import azure_config, azure_payload
-        from pi_provider_openai.exchange import Call, answered, wants_sdk
+        from pi_provider_openai.exchange import Call, answered
 
         if not options.api_key and not wants_sdk(model, options):
             message = f"No API key for provider: {model.provider}. Set AZURE_OPENAI_API_KEY, or sign in to Entra."
