@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import ResourceProblem
 
-__all__ = ["Walk"]
+__all__ = ["Walk", "relative_files"]
 
 IGNORE_FILES = (".gitignore", ".ignore", ".fdignore")
 SKIPPED = "node_modules"
@@ -165,3 +165,10 @@ def _ignores(
             report(pi_hookspecs.ResourceProblem(path=path, message=f"cannot be used: {error}; it ignores nothing"))
         else:
             yield _Ignore(folder.rstrip(os.sep), spec)
+
+
+def relative_files(folder: str) -> Iterator[str]:
+    """Yield all files below a folder that no ignore file excludes, relative to it and with forward slashes."""
+    walk = Walk(lambda _name, _depth: True, lambda _problem: None, recursive=True)
+    for path in walk.files(folder):
+        yield os.path.relpath(path, folder).replace(os.sep, "/")

@@ -177,19 +177,11 @@ def _matching(folder: str, typed: str) -> list[str]:
 
 def _listed(folder: str) -> Iterator[str]:
     """Yield the files below a folder that are found in time."""
+    from pi_core.resources.walking import relative_files
     from pi_git_kit import files_below
 
     end = time.monotonic() + _MOST_SECONDS
-    for path in files_below(folder, _walked):
+    for path in files_below(folder, relative_files):
         if time.monotonic() > end:
             return
         yield path
-
-
-def _walked(folder: str) -> Iterator[str]:
-    """Yield the files below a folder, as relative paths."""
-    from pi_core.resources.walking import Walk
-
-    walk = Walk(lambda _name, _depth: True, lambda _problem: None, recursive=True)
-    for path in walk.files(folder):
-        yield os.path.relpath(path, folder).replace(os.sep, "/")

@@ -224,11 +224,9 @@ class LocalPort:
 
     def walk(self, folder: str) -> Iterator[str]:
         """Yield the files below a folder."""
-        from pi_core.resources.walking import Walk
+        from pi_core.resources.walking import relative_files
 
-        walk = Walk(lambda _name, _depth: True, lambda _problem: None, recursive=True)
-        for path in walk.files(folder):
-            yield os.path.relpath(path, folder).replace(os.sep, "/")
+        return relative_files(folder)
 
     def shortcuts(self) -> Sequence[Shortcut]:
         """Return the shortcuts of plugins."""
