@@ -12,9 +12,10 @@ from typing import Any
 
 from attrs import frozen
 
+from pi_hookspecs.errors import PiError
 from pi_hookspecs.values import Value
 
-__all__ = ["ErrorText", "error_text"]
+__all__ = ["ErrorText", "error_sentence", "error_text"]
 
 _STATUS = r"(?:[^:\s][^:]*\bAPI error \(\d+\):|\b\d{3}:?)\s*$"
 """The status before a body, which is removed from the text for users."""
@@ -102,3 +103,8 @@ def _inner(text: str, depth: int) -> str:
     except (ValueError, RecursionError):
         return text
     return _sentence(body, depth + 1) or text
+
+
+def error_sentence(error: BaseException) -> str:
+    """Return an exception as a sentence; one that is not pi's own begins with the name of its class."""
+    return str(error) if isinstance(error, PiError) and str(error) else f"{type(error).__name__}: {error}"

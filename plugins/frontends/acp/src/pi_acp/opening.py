@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp.session import EditorSession
 from pi_acp.start_options import StartOptions
-from pi_acp.updates import warn
+from pi_core.base.process.streams import warn
 from pi_core.conversation.toolbox import with_servers
 from pi_core.create import create_agent_session
 from pi_core.host import PluginHost

@@ -11,15 +11,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_client.framing import MAX_LINE
+from pi_core.base.error_text import error_sentence
 from pi_core.wire import dumps
-from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from pi_client.lines import LineWriter
 
-__all__ = ["AUTH_REQUIRED", "INVALID_PARAMS", "NOT_FOUND", "Handlers", "Peer", "RpcError", "text_of"]
+__all__ = ["AUTH_REQUIRED", "INVALID_PARAMS", "NOT_FOUND", "Handlers", "Peer", "RpcError"]
 
 _PARSE_ERROR = -32700
 _INVALID_REQUEST = -32600
@@ -170,7 +170,7 @@ class Peer:
             self._refuse(request_id, _CANCELLED, "Request cancelled")
             raise
         except Exception as error:  # noqa: BLE001 - a request that fails is answered, and the next ones are served
-            self._refuse(request_id, _INTERNAL_ERROR, text_of(error))
+            self._refuse(request_id, _INTERNAL_ERROR, error_sentence(error))
         else:
             self._send({"id": request_id, "result": result})
 
@@ -192,8 +192,3 @@ class Peer:
             code = given.get("code")
             text = str(given.get("message", error))
             answer.set_exception(RpcError(code if isinstance(code, int) else _INTERNAL_ERROR, text))
-
-
-def text_of(error: BaseException) -> str:
-    """Return an error as a sentence; errors that are not pi's own include their class."""
-    return str(error) if isinstance(error, PiError) and str(error) else f"{type(error).__name__}: {error}"

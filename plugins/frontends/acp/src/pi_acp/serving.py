@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp.agent import Agent
 from pi_acp.peer import Peer
-from pi_acp.updates import warn
 from pi_client.lines import LineReader, LineWriter
 from pi_core.base.process.signals import OrderlyEnd
+from pi_core.base.process.streams import warn
 
 if TYPE_CHECKING:
     from pi_acp.greeting import Greeted

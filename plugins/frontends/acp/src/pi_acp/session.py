@@ -14,7 +14,8 @@ from pi_acp.prompt import read_prompt
 from pi_acp.replay import replayed
 from pi_acp.tool_calls import changed_line, diffs_of, path_of
 from pi_acp.ui import AcpUI
-from pi_acp.updates import Updates, warn
+from pi_acp.updates import Updates
+from pi_core.base.process.streams import warn
 from pi_hookspecs import MissingKey, NoModel
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.options import config_options
 from pi_acp.tool_calls import call_fields, kind_of, output_fields
+from pi_core.base.process.streams import warn
 from pi_hookspecs import AssistantMessage, text_of
 
 if TYPE_CHECKING:
@@ -18,13 +18,7 @@ if TYPE_CHECKING:
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AbortSignal
 
-__all__ = ["Chunks", "Updates", "warn"]
-
-
-def warn(message: str) -> None:
-    """Print a line to stderr, which editors log."""
-    if sys.stderr is not None:
-        print(f"Warning: {' '.join(message.split())}", file=sys.stderr, flush=True)  # noqa: T201 - stdout is the protocol's
+__all__ = ["Chunks", "Updates"]
 
 
 _CHUNK_INTERVAL = 1 / 30

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import errno
-import sys
 from typing import TYPE_CHECKING, Any
 
 from pi_client.lines import LineReader
 from pi_core.base.process.signals import OrderlyEnd
-from pi_core.base.process.streams import own_streams
+from pi_core.base.process.streams import own_streams, warn
 from pi_core.plugin_api.clean_lines import CleanLines
 from pi_rpc.outbox import Outbox
 from pi_rpc.server import Server
@@ -29,7 +28,7 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         PiError: The session could not start.
     """
     if options.prompts:
-        _warn("messages on the command line are ignored in RPC mode; send the command prompt")
+        warn("messages on the command line are ignored in RPC mode; send the command prompt")
 
     def stop() -> bool:
         server.end(signals.exit_code or 0)
@@ -42,15 +41,10 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         server.reader = LineReader(stdin, server.on_lines, server.on_end_of_input)
         with OrderlyEnd(stop) as signals:
             for problem in session.problems():
-                _warn(problem)
+                warn(problem)
             server.reader.start()
             code = await server.serve()
     if outbox.failure is not None:
         hung_up = isinstance(outbox.failure, ConnectionError) or outbox.failure.errno == errno.EIO  # EIO: a terminal
         raise BrokenPipeError if hung_up else outbox.failure
     return code
-
-
-def _warn(problem: str) -> None:
-    if sys.stderr is not None:
-        print(f"Warning: {' '.join(problem.split())}", file=sys.stderr, flush=True)  # noqa: T201 - for people; stdout is the protocol's

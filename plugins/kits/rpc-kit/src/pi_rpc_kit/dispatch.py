@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pi_core.base.error_text import error_sentence
 from pi_core.wire import dumps
-from pi_hookspecs import PiError
 from pi_rpc_kit.handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
 from pi_rpc_kit.requests import Asked, Refused, response
 
@@ -99,7 +99,7 @@ class Dispatcher:
             if not reply.given.done():
                 reply.failed(error)
             else:
-                self._session.report_plugin_error("(prompt)", "prompt", _text_of(error))
+                self._session.report_plugin_error("(prompt)", "prompt", error_sentence(error))
         except asyncio.CancelledError:
             if self._ended.done():
                 reply.refuse(_ENDING)
@@ -148,7 +148,7 @@ class _Reply:
 
     def failed(self, error: Exception) -> None:
         """Send an error response."""
-        self.refuse(_text_of(error))
+        self.refuse(error_sentence(error))
 
     def refuse(self, why: str) -> None:
         """Send an error response with this text."""
@@ -158,7 +158,3 @@ class _Reply:
         if not self.given.done():
             self.given.set_result(None)
             self._send_line(line)
-
-
-def _text_of(error: Exception) -> str:
-    return str(error) if isinstance(error, PiError) and str(error) else f"{type(error).__name__}: {error}"
