@@ -62,9 +62,42 @@ def test_a_token_of_a_server_at_a_url_stays_in_its_variable(run, file) -> None:
     assert not file.exists()
 
 
+def test_sign_in_and_exposure_of_a_server_can_be_given_as_options(run, file) -> None:
+    code, *_ = run(
+        *("add", "far", "--url", "https://tides.example/mcp", "--exposure", "deferred", "--description", "Tides"),
+        *("--oauth-client-id", "me", "--oauth-client-secret", "${SECRET}", "--oauth-callback-port", "8765"),
+        *("--oauth-client-name", "pi", "--oauth-client-registration", "dcr"),
+    )
+
+    assert code == 0
+    assert servers(file)["far"] == {
+        "url": "https://tides.example/mcp",
+        "exposure": "deferred",
+        "description": "Tides",
+        "oauth": {
+            "clientId": "me",
+            "clientSecret": "${SECRET}",
+            "callbackPort": 8765,
+            "clientName": "pi",
+            "clientRegistration": "dcr",
+        },
+    }
+
+
 @pytest.mark.parametrize(
     "wrong",
-    [["add", "a"], ["add", "a b", "--", "x"], ["nonsense"], [], ["test", "a", "t", "[1]"], ["test", "a", "t", "{"]],
+    [
+        ["add", "a", "--url", "https://x.example", "--oauth-callback-port", "much"],
+        ["add", "a", "--url", "https://x.example", "--oauth-callback-port", "70000"],
+        ["add", "a", "--url", "https://x.example", "--oauth-client-registration", "never"],
+        ["add", "a", "--exposure", "all", "--", "x"],
+        ["add", "a"],
+        ["add", "a b", "--", "x"],
+        ["nonsense"],
+        [],
+        ["test", "a", "t", "[1]"],
+        ["test", "a", "t", "{"],
+    ],
 )
 def test_wrong_use_ends_with_2_and_writes_nothing(run, file, wrong: list[str]) -> None:
     code, out, err = run(*wrong)

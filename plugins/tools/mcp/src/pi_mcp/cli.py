@@ -13,7 +13,7 @@ from pi_core import clean_text, one_line
 from pi_hookspecs import PiError, UserError
 from pi_mcp.config import project_files, user_file
 from pi_mcp.edit import change_entry, entries_in, has_entry, put_entries
-from pi_mcp.entries import read_entry
+from pi_mcp.entries import EXPOSURES, read_entry
 from pi_mcp.imports import CLIENTS, files_of, rows_of, servers_in
 
 if TYPE_CHECKING:
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from pi_mcp.hub import Hub
 
 __all__ = ["run_mcp"]
+
+_OAUTH = {
+    "--oauth-client-id": ("clientId", "ID", "the client that you registered with the operator of the server"),
+    "--oauth-client-secret": ("clientSecret", "SECRET", "its secret; '${NAME}' leaves it in a variable"),
+    "--oauth-callback-port": ("callbackPort", "PORT", "the port to which the browser returns"),
+    "--oauth-client-name": ("clientName", "NAME", "the name under which pi registers itself"),
+    "--oauth-client-registration": ("clientRegistration", "HOW", "auto, dcr or cimd"),
+}
+"""Options of ``pi mcp add`` with their keys in ``oauth`` of the entry."""
 
 
 def run_mcp(arguments: Sequence[str], host: Any) -> int:
@@ -61,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--url", help="the address of a server over HTTP")
     verb.add_argument("--header", action="append", default=[], metavar="NAME: VALUE")
     verb.add_argument("--bearer-token-env-var", metavar="VARIABLE", help="the variable that has the token")
+    verb.add_argument("--exposure", choices=EXPOSURES, help="when the model is offered the tools")
+    verb.add_argument("--description", metavar="TEXT", help="a line for the model about the server")
+    for option, (_, metavar, what) in _OAUTH.items():
+        verb.add_argument(option, metavar=metavar, type=int if metavar == "PORT" else str, help=what)
     for name, what in (
         ("remove", "remove a server"),
         ("enable", "use a server again"),
@@ -100,6 +113,28 @@ def _file(given: argparse.Namespace, host: Any) -> Path:
 
 
 def _add(given: argparse.Namespace, host: Any) -> int:
+    entry = _entry(given)
+    if bool(given.command) == bool(given.url):
+        _say("Say what to start, after --, or where it is, with --url: one of the two.")
+        return 2
+    try:
+        read_entry(given.name, entry, scope="user", origin="")
+    except ValueError as error:
+        _say(f"{given.name}: {error}.")
+        return 2
+    file = _file(given, host)
+    if has_entry(file, given.name):
+        raise UserError(
+            f"{file} has a server {given.name!r} already. Choose another name, or remove it first:"
+            f" pi mcp remove {given.name}{' -l' if given.local else ''}"
+        )
+    change_entry(file, given.name, lambda _: entry)
+    _print(f"Added {given.name} to {file}. pi mcp test {given.name} tries it.")
+    return 0
+
+
+def _entry(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the entry that the options of ``pi mcp add`` describe."""
     entry: dict[str, Any] = {}
     if given.command:
         entry["command"], *entry["args"] = given.command
@@ -114,20 +149,11 @@ def _add(given: argparse.Namespace, host: Any) -> int:
         headers["Authorization"] = f"Bearer ${{{given.bearer_token_env_var}}}"
     if headers:
         entry["headers"] = headers
-    if bool(given.command) == bool(given.url):
-        _say("Say what to start, after --, or where it is, with --url: one of the two.")
-        return 2
-    try:
-        read_entry(given.name, entry, scope="user", origin="")
-    except ValueError as error:
-        _say(f"{given.name}: {error}.")
-        return 2
-    file = _file(given, host)
-    if has_entry(file, given.name):
-        raise UserError(f"{file} has a server {given.name!r} already. Remove it first, or choose another name.")
-    change_entry(file, given.name, lambda _: entry)
-    _print(f"Added {given.name} to {file}. pi mcp test {given.name} tries it.")
-    return 0
+    entry |= {key: value for key in ("exposure", "description") if (value := getattr(given, key)) is not None}
+    oauth = {key: getattr(given, option[2:].replace("-", "_")) for option, (key, *_) in _OAUTH.items()}
+    if any(value is not None for value in oauth.values()):
+        entry["oauth"] = {key: value for key, value in oauth.items() if value is not None}
+    return entry
 
 
 def _pair(text: str, mark: str, form: str) -> tuple[str, str]:
