@@ -180,6 +180,35 @@ async def test_a_retry_and_a_request_outside_the_conversation_say_so(auto_sessio
     assert answer.model == "small"
 
 
+class Phases:
+    """Plans with the large model until it answered once on this branch, as an entry of its own records."""
+
+    @hookimpl
+    def activate(self, pi):
+        self.pi = pi
+
+    def choose(self, request, ctx):
+        kept = [each.data for each in ctx.session.branch() if each.type == "custom" and each.custom_type == "phase"]
+        if kept[-1:] == ["edit"]:
+            return "acme/small", None
+        self.pi.append_entry("phase", "edit")
+        return "acme/large", None
+
+
+async def test_a_function_remembers_on_the_branch_what_it_appends_as_entries(auto_session, acme, script):
+    phases = Phases()
+    session = auto_session(phases)
+    acme.route = phases.choose
+    script.turn(text("A")).turn(text("B")).turn(text("C"))
+    await session.prompt("one")
+    await session.prompt("two")
+    first = next(each for each in session.session_manager.get_branch() if each.type == "message")
+    await session.navigate_tree(first.id)
+    await session.prompt("another one")
+
+    assert [model for model, _ in dispatched(script)] == ["acme/large", "acme/small", "acme/large"]
+
+
 async def test_a_retry_after_a_choice_that_failed_has_no_failed_answer(auto_session, acme, script):
     session = auto_session(Retries())
     tried = []
