@@ -1,4 +1,4 @@
-"""Events about the sessions that plugins create for tasks; the session that they work for gets them."""
+"""Events about the sessions that plugins create for tasks, emitted in the session that the task belongs to."""
 
 from __future__ import annotations
 

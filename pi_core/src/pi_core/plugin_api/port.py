@@ -423,7 +423,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     def overridden_tool(self, name: str, by: Tool | None) -> ToolInfo | None:
-        """Return the tool that ``by`` replaces; if ``by`` does not have this name, that the offered tool replaces."""
+        """Return the tool that ``by`` replaces; if ``by`` has another name, the one that the offered tool replaces."""
         ...
 
     def add_tool(self, tool: Tool, plugin: str) -> Callable[[], None]:

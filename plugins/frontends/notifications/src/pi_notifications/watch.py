@@ -77,7 +77,7 @@ def _write(sequence: str) -> None:
 
 
 def _command(ctx: PiContext) -> list[str]:
-    """Return the user's command; a project's settings cannot have one run."""
+    """Return the user's command; the settings of a project cannot set one."""
     own = [value for place, value in ctx.settings.each(COMMAND.name) if not place.endswith(_PROJECT)]
     return [str(each) for each in own[-1]] if own and isinstance(own[-1], list) else []
 

@@ -170,7 +170,7 @@ class PiClient(CommandMethods):
 
 
 class Starting:
-    """A pi to start: with ``await``, or with ``async with``, which also ends it."""
+    """A process of pi that is started by ``await``, or by ``async with``, which also ends it."""
 
     def __init__(
         self,

@@ -73,11 +73,11 @@ class LineReader:
         threading.Thread(target=self._read, name="line-reader", daemon=True).start()
 
     def hold(self) -> None:
-        """Stop reading, but for what is read ahead."""
+        """Stop reading, except for what was read ahead."""
         self._held = True
 
     def go_on(self) -> None:
-        """Read on."""
+        """Continue to read."""
         self._held = False
         if self._owed:
             self._credit.release(self._owed)

@@ -189,7 +189,7 @@ class _Reader:
         return _ESCAPES[character]
 
     def _unicode(self) -> str:
-        """Read the four digits of a code unit, and the second half where they are the first of a pair."""
+        """Read the four digits of a code unit; after the first half of a surrogate pair, also the second half."""
         found = _CODE_UNIT.match(self._text, self._at)
         if found is None:
             self._fail()

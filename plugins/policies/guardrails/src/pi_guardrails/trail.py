@@ -189,7 +189,7 @@ class Trail:
                 self.write(call.places, path, text, " ".join(command.feeds))
 
     def _edited_by(self, call: Call) -> None:
-        """Record the files that ``sed -i`` changes: to a program, new words are no code, to a shell script they are."""
+        """Record the files that ``sed -i`` changes: words inserted into a shell script are code, elsewhere not."""
         is_plain = all(map(_PLAIN_EDIT.fullmatch, sed_programs(call.arguments)))
         for word in sed_operands(call.arguments):
             if word.known and (not is_plain or word.text.endswith((".sh", ".bash", ".zsh")) or "." not in word.text):

@@ -32,7 +32,7 @@ class ToolNames:
             self._ours[self.sent(name)] = name
 
     def sent(self, name: str) -> str:
-        """Return the name to send; no two of ours share one."""
+        """Return the name to send for one of our tools; each tool has another one."""
         known = self._sent.get(name)
         if known is not None:
             return known

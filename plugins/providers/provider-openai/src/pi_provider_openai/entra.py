@@ -16,7 +16,7 @@ _WHERE = ("AZURE_OPENAI_BASE_URL", "AZURE_OPENAI_RESOURCE_NAME")
 
 
 class EntraToken:
-    """Credential source of provider ``azure-openai-responses``, where the user has no key.
+    """Credential source of provider ``azure-openai-responses`` for users without a key.
 
     ``AZURE_OPENAI_AD_TOKEN`` is used directly. Else the package azure-identity is used, if it is installed and a
     resource is configured: the search for a managed identity takes seconds on a machine without one.

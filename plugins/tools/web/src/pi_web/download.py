@@ -77,7 +77,7 @@ async def _follow(client: Any, url: str, options: Options) -> Page:
 
 
 def _pinned(target: Target) -> Any:
-    """Return the URL with the judged address in place of the name."""
+    """Return the URL with the address that was checked in place of the name."""
     import httpx
 
     return httpx.URL(target.url).copy_with(host=target.address, port=target.port)

@@ -202,7 +202,7 @@ def _check(result: int, what: str) -> int:
 
 
 def _drop_capabilities() -> None:
-    """Keep those over files alone; without new privileges no program gets the others back, root's own neither."""
+    """Keep only the capabilities over files; without new privileges no program regains the others, not even as root."""
     low = [value & _FILE_CAPABILITIES for value in _capabilities()]
     _check(_libc().capset(_THIS_PROCESS, struct.pack("6I", *low, 0, 0, 0)), "capset")
 
