@@ -14,6 +14,7 @@ from pi_hookspecs import ThinkingContent, ToolCall, Usage, UserMessage
 from pi_testing.contract_case import Calls, Says, Thinks, needs
 from pi_testing.contract_listen import QUESTION, asking, everything_in, listen
 from pi_testing.stand_ins import make_tool
+from pi_testing.tables import for_each
 
 if TYPE_CHECKING:
     from typing import Any
@@ -49,7 +50,7 @@ class AnswersContract:
         assert reply.deltas == ["Hel", "lo", "."]
         assert (reply.done.text, reply.done.stop_reason) == ("Hello.", "stop")
 
-    @pytest.mark.parametrize("deltas", [(MIXED,), tuple(MIXED)], ids=["whole", "by character"])
+    @for_each("deltas", [(MIXED,), tuple(MIXED)])
     async def test_text_of_all_scripts_arrives_as_it_is(self, case: ProviderCase, deltas: tuple[str, ...]) -> None:
         case.text(*deltas)
         reply = await listen(case)
@@ -67,7 +68,7 @@ class AnswersContract:
         assert thought.thinking == f"Hm, {MIXED}"
         assert reply.types.index("thinking_end") < reply.types.index("text_start")
 
-    @pytest.mark.parametrize("tools", [(), TOOLS], ids=["alone", "with tools"])
+    @for_each("tools", [(), TOOLS])
     async def test_an_answer_may_be_asked_for_in_a_schema(self, case: ProviderCase, tools: tuple[Tool, ...]) -> None:
         case.text('{"name": "Ada"}')
         reply = await listen(case, asking(tools=tools), output_schema=PERSON)
@@ -150,7 +151,7 @@ class AnswersContract:
         await _check_usage(case, cached=300)
 
     @needs("bytes", "thinking", "tools")
-    @pytest.mark.parametrize("size", [1, 2, 3, 7])
+    @for_each("size", [1, 2, 3, 7])
     async def test_however_the_network_splits_it_the_answer_is_the_same(self, case: ProviderCase, size: int) -> None:
         answer = case.recorded(Thinks(("Hm, ", MIXED)), Says(("So ", MIXED)), READ, WRITE)
         case.sends(answer)
@@ -201,7 +202,7 @@ class AnswersContract:
         assert seen[1][0] == HTTPStatus.OK
 
     @needs("hooks")
-    @pytest.mark.parametrize("hook", ["on_payload", "on_response"])
+    @for_each("hook", ["on_payload", "on_response"])
     async def test_a_hook_that_fails_is_an_answer(self, case: ProviderCase, hook: str) -> None:
         async def fail(*_: Any) -> None:
             raise ValueError("the hook's own words")

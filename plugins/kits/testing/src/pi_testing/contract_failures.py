@@ -7,7 +7,6 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from attrs import evolve
 
 from pi_core.models.overflow import is_context_overflow, is_throttling
@@ -17,6 +16,7 @@ from pi_testing.contract_listen import asking, listen
 from pi_testing.fake_servers import html_page, redirect, silence
 from pi_testing.patience import soon
 from pi_testing.stand_ins import make_tool
+from pi_testing.tables import for_each
 
 if TYPE_CHECKING:
     from pi_hookspecs import AssistantMessageEvent
@@ -124,7 +124,7 @@ class FailuresContract:
     # Refusals
 
     @needs("http")
-    @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422, 429, 500, 502, 503, 529])
+    @for_each("status", [400, 401, 402, 403, 404, 413, 422, 429, 500, 502, 503, 529])
     async def test_a_refusal_says_status_and_words(self, case: ProviderCase, status: int) -> None:
         case.refuses(status, WORDS)
         reply = await listen(case)
@@ -152,7 +152,7 @@ class FailuresContract:
         assert is_context_overflow(reply.message), reply.error
 
     @needs("http")
-    @pytest.mark.parametrize("status", [401, 403, 404, 500, 529])
+    @for_each("status", [401, 403, 404, 500, 529])
     async def test_no_other_refusal_is_an_overflow(self, case: ProviderCase, status: int) -> None:
         case.refuses(status, WORDS)
         reply = await listen(case)
@@ -160,7 +160,7 @@ class FailuresContract:
         assert not is_context_overflow(reply.message), reply.error
 
     @needs("http")
-    @pytest.mark.parametrize("headers", [{}, {"retry_after": "7"}, {"retry_after_ms": "7000"}])
+    @for_each("headers", [{}, {"retry_after": "7"}, {"retry_after_ms": "7000"}])
     async def test_too_many_requests_may_say_when_to_come_back(
         self, case: ProviderCase, headers: dict[str, str]
     ) -> None:
@@ -201,7 +201,7 @@ class FailuresContract:
         assert HEADER not in repr(reply.events)
 
     @needs("http")
-    @pytest.mark.parametrize("status", [200, 403, 502])
+    @for_each("status", [200, 403, 502])
     async def test_an_html_page_is_reported_by_its_title(self, case: ProviderCase, status: int) -> None:
         case.sends(html_page(status, "Some proxy's page"))
         reply = await listen(case)
@@ -225,7 +225,7 @@ class FailuresContract:
     # Answers that break
 
     @needs("bytes", "tools")
-    @pytest.mark.parametrize("ending", ["cut", "whole"])
+    @for_each("ending", ["cut", "whole"])
     async def test_wherever_an_answer_breaks_its_text_is_kept(self, case: ProviderCase, ending: Any) -> None:
         words, call = Says(("so \u00e4", " \N{SNOWMAN}.")), Calls("call_1", "read", {"path": "\u00e4"})
         answer = case.recorded(words, call)
@@ -257,7 +257,7 @@ class FailuresContract:
         assert reply.message.text == "Hel", reply.error
 
     @needs("bytes")
-    @pytest.mark.parametrize("garbage", [b"data: {not json\n\n", b"data: [1]\n\n", b"data: null\n\n", b"data: 7\n\n"])
+    @for_each("garbage", [b"data: {not json\n\n", b"data: [1]\n\n", b"data: null\n\n", b"data: 7\n\n"])
     async def test_garbage_is_never_an_exception(self, case: ProviderCase, garbage: bytes) -> None:
         answer = case.recorded(Says(("Hel", "lo")))
         case.sends(evolve(answer, pieces=(garbage, *answer.pieces)))

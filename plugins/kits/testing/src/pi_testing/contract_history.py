@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import pytest
 from attrs import evolve, field, frozen
 
 from pi_core import wire
@@ -21,6 +20,7 @@ from pi_hookspecs import (
 from pi_testing.contract_case import Calls, Says, Thinks, needs
 from pi_testing.contract_listen import asking, everything_in, listen
 from pi_testing.stand_ins import make_tool
+from pi_testing.tables import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,8 +162,8 @@ class HistoryContract:
         _appear_in_order(case, PIXEL)
 
     @needs("images", "requests", "tools")
-    @pytest.mark.parametrize("is_error", [False, True])
-    @pytest.mark.parametrize("text", ["", "Here it is."])
+    @for_each("is_error", [False, True])
+    @for_each("text", ["", "Here it is."])
     async def test_images_of_a_result_are_sent(self, case: ProviderCase, text: str, *, is_error: bool) -> None:
         result = _result("call_1", text, ImageContent(PIXEL, "image/png"), is_error=is_error)
         case.text("A pixel.")
@@ -187,7 +187,7 @@ class HistoryContract:
     # Its own answers
 
     @needs("requests", "replay", "thinking", "tools")
-    @pytest.mark.parametrize("stored", [False, True], ids=["kept", "stored"])
+    @for_each("stored", [False, True])
     async def test_its_own_answers_go_back_whole(self, case: ProviderCase, *, stored: bool) -> None:
         history: list[Message] = [_user("Look at a and b.")]
         for turn in ("first", "second"):
@@ -220,7 +220,7 @@ class HistoryContract:
         _appear_in_order(case, "Text of first.", "first/a", "Done.", "And now?")
 
     @needs("requests", "replay")
-    @pytest.mark.parametrize("blocks", [(), (Says(("",)),)], ids=["nothing", "empty text"])
+    @for_each("blocks", [(), (Says(("",)),)])
     async def test_an_empty_answer_can_be_talked_about(self, case: ProviderCase, blocks: tuple[Says, ...]) -> None:
         case.answers(*blocks)
         answer = (await listen(case)).message
@@ -233,8 +233,8 @@ class HistoryContract:
     # Those of others
 
     @needs("requests", "replay", "tools")
-    @pytest.mark.parametrize("reasoning", [None, "medium"])
-    @pytest.mark.parametrize("api", FOREIGN)
+    @for_each("reasoning", [None, "medium"])
+    @for_each("api", FOREIGN)
     async def test_answers_of_every_other_provider_are_understood(
         self, case: ProviderCase, api: str, reasoning: str | None
     ) -> None:
@@ -262,7 +262,7 @@ class HistoryContract:
     # What is broken
 
     @needs("requests", "replay", "tools")
-    @pytest.mark.parametrize("reason", ["error", "aborted"])
+    @for_each("reason", ["error", "aborted"])
     async def test_answers_that_failed_are_left_out(self, case: ProviderCase, reason: Any) -> None:
         failed = evolve(_called(case, "call_1", "Half a"), stop_reason=reason, error_message="It broke.")
         case.text("Hello")
@@ -274,7 +274,7 @@ class HistoryContract:
         assert [text for text in ("Half a", "Never asked for.", "It broke.") if text in sent] == []
 
     @needs("requests", "replay", "tools")
-    @pytest.mark.parametrize("after", [(), (NEXT,)], ids=["at the end", "before the user"])
+    @for_each("after", [(), (NEXT,)])
     async def test_a_call_without_a_result_gets_one(self, case: ProviderCase, after: tuple[Message, ...]) -> None:
         case.text("Hello")
         reply = await listen(case, asking(_user("One"), _called(case, "call_1"), *after, tools=TOOLS))
@@ -291,7 +291,7 @@ class HistoryContract:
         assert "Of nothing." not in everything_in(case.sent())
 
     @needs("requests", "replay", "tools")
-    @pytest.mark.parametrize("text", ["", " \n"])
+    @for_each("text", ["", " \n"])
     async def test_an_empty_result_is_one(self, case: ProviderCase, text: str) -> None:
         case.text("Hello")
         messages = (_user("One"), _called(case, "call_1"), _result("call_1", text))
@@ -300,7 +300,7 @@ class HistoryContract:
         assert reply.done.text == "Hello"
 
     @needs("requests", "replay")
-    @pytest.mark.parametrize("empty", ["", " ", ()])
+    @for_each("empty", ["", " ", ()])
     async def test_empty_messages_of_the_user_are_skipped(self, case: ProviderCase, empty: Any) -> None:
         case.text("Hello")
         reply = await listen(case, asking(_user("One"), UserMessage(content=empty, timestamp=2), NEXT))
