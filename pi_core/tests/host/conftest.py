@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from importlib.metadata import entry_points
 from itertools import count
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import importlib_metadata
 import pytest
 
 from pi_core.host import PluginHost
@@ -26,10 +26,9 @@ _times = count(time.time_ns(), 1_000_000_000)
 class Site:
     """A folder of installed plugins, and hosts over it that leave the workspace's own plugins alone."""
 
-    def __init__(self, folder: Path, agent_dir: Path, disabled: frozenset[str]) -> None:
+    def __init__(self, folder: Path, agent_dir: Path) -> None:
         self.folder = folder
         self.agent_dir = agent_dir
-        self.disabled = disabled
 
     def install(
         self,
@@ -73,7 +72,7 @@ class Site:
     def host(self, *disabled: str, **settings: Any) -> PluginHost:
         """Return a new host, as another process would have it; the modules of plugins are imported anew."""
         self.forget()
-        return PluginHost(Settings.in_memory(settings, self.agent_dir), disabled={*disabled, *self.disabled})
+        return PluginHost(Settings.in_memory(settings, self.agent_dir), disabled={*disabled})
 
     def forget(self) -> None:
         """Let no module of a plugin be imported."""
@@ -98,20 +97,20 @@ class Site:
         ]
 
 
-@pytest.fixture(scope="session")
-def workspace_plugins():
-    """The names of the workspace's own plugins."""
-    return frozenset(each.name for each in entry_points(group="pi"))
-
-
 @pytest.fixture
-def site(tmp_path, monkeypatch, workspace_plugins):
+def site(tmp_path, monkeypatch):
     """An empty folder of plugins, on ``sys.path``."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two versions of a file within one second look the same
     folder, agent_dir = tmp_path / "site", tmp_path / "agent"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
-    site = Site(folder, agent_dir, workspace_plugins)
+    everywhere = importlib_metadata.distributions  # to read the workspace's two hundred takes longer than most tests
+    monkeypatch.setattr(
+        importlib_metadata,
+        "distributions",
+        lambda: everywhere(path=[each for each in sys.path if each.startswith(str(tmp_path))]),
+    )
+    site = Site(folder, agent_dir)
     yield site
     site.forget()
 

@@ -65,7 +65,7 @@ def test_a_project_can_only_narrow_the_choice(plugins, tmp_path):
     (plugins.agent_dir / "settings.json").write_text('{"plugins": {"allow": ["waves"]}}')
     settings = Settings.load(folder, plugins.agent_dir, trust=True)
 
-    assert loaded(PluginHost(settings, disabled=plugins.disabled)) == ["waves"]
+    assert loaded(PluginHost(settings)) == ["waves"]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def local(plugins, tmp_path):
     def load(settings):
         (plugins.agent_dir / "settings.json").write_text(json.dumps({"packages": ["git:host/u/sun"], **settings}))
         plugins.forget()
-        host = PluginHost(Settings.load(tmp_path, plugins.agent_dir), disabled=plugins.disabled)
+        host = PluginHost(Settings.load(tmp_path, plugins.agent_dir))
         LocalExtensions(host, cwd=tmp_path, given=[file]).load()
         return host.added()
 

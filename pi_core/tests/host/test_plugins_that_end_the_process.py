@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -28,13 +29,14 @@ WELL = LISTENS + "@hookimpl\ndef tool_call(event): pass\n"
 @pytest.fixture
 def start(site):
     """Start a host in a process of its own, and let it do what a session does; return the process, which has ended."""
+    workspace = sorted(each.name for each in entry_points(group="pi"))
     script = f"""
 import sys
 sys.path.insert(0, {str(site.folder)!r})
 sys.dont_write_bytecode = True
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
-host = PluginHost(Settings.in_memory({{}}, {str(site.agent_dir)!r}), disabled={sorted(site.disabled)!r} + sys.argv[1:])
+host = PluginHost(Settings.in_memory({{}}, {str(site.agent_dir)!r}), disabled={workspace!r} + sys.argv[1:])
 """
 
     def run(then=USE, disabled=(), **env):
