@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-KILLS = int(os.environ.get("PI_TEST_SQLITE_KILLS", "1000"))
+KILLS = int(os.environ.get("PI_TEST_SQLITE_KILLS", "250"))
 
 INDEX = """
 import json, os, random, signal, sys, time
