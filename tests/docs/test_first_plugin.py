@@ -31,11 +31,12 @@ TOOLS = {
 class Reader:
     """Somebody who does what the page says, in an empty folder."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, index):
         self.folder = folder / "work"
         self.site = folder / "site"
         for each in (self.folder, self.site, folder / "agent"):
             each.mkdir()
+        (folder / "agent" / "cache").symlink_to(index, target_is_directory=True)
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         self.env = {**kept, "HOME": str(folder), "PI_CODING_AGENT_DIR": str(folder / "agent"), "PYTHONUTF8": "1"}
 
@@ -81,8 +82,8 @@ def commands(text):
 
 
 @pytest.fixture
-def reader(tmp_path):
-    return Reader(tmp_path)
+def reader(tmp_path, pi_plugin_index):
+    return Reader(tmp_path, pi_plugin_index)
 
 
 @pytest.mark.slow

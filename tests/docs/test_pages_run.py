@@ -188,9 +188,10 @@ async def vendors() -> AsyncIterator[dict[str, str]]:
 
 
 @pytest.fixture
-def reader(tmp_path: Path, vendors: dict[str, str]) -> Reader:
+def reader(tmp_path: Path, vendors: dict[str, str], pi_plugin_index: Path) -> Reader:
     agent = tmp_path / ".pi" / "agent"
     agent.mkdir(parents=True)
+    (agent / "cache").symlink_to(pi_plugin_index, target_is_directory=True)
     (agent / "settings.json").write_text(json.dumps({"defaultProvider": "offline", "defaultModel": "rules"}))
     (agent / "models.json").write_text(json.dumps({"providers": {"mistral": {"baseUrl": vendors["MISTRAL_URL"]}}}))
     (tmp_path / "browser.py").write_text(BROWSER)

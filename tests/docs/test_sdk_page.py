@@ -61,9 +61,11 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, pi_plugin_index):
     """Run a program of the page in a folder with notes; ``run(title, *arguments, more="")``."""
     (tmp_path / "notes.txt").write_text("one two three\nfour\n")
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "cache").symlink_to(pi_plugin_index, target_is_directory=True)
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PI_CODING_AGENT_DIR": str(tmp_path / "agent")}
 
     def finished(title, *arguments, more=""):

@@ -33,8 +33,10 @@ class Done(NamedTuple):
 class Pi:
     """Runs ``pi`` next to this process, so that servers of the test can answer it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, index):
         self.agent_dir = folder / "agent"
+        self.agent_dir.mkdir(mode=0o700)
+        (self.agent_dir / "cache").symlink_to(index, target_is_directory=True)
         self.auth = self.agent_dir / "auth.json"
         self.visited = folder / "visited.log"
         self.cwd = folder / "work"
@@ -65,7 +67,6 @@ class Pi:
 
     def store(self, **entries):
         """Write auth.json as another program might have left it."""
-        self.agent_dir.mkdir(mode=0o700, exist_ok=True)
         self.auth.write_text(json.dumps({name.replace("_", "-"): entry for name, entry in entries.items()}))
 
     @property
@@ -74,8 +75,8 @@ class Pi:
 
 
 @pytest.fixture
-def pi(tmp_path):
-    return Pi(tmp_path)
+def pi(tmp_path, pi_plugin_index):
+    return Pi(tmp_path, pi_plugin_index)
 
 
 @pytest.fixture
