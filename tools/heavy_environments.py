@@ -2,11 +2,13 @@
 
 Each is the developers' environment and something more, in ``.heavy/NAME`` of this repository; uv links what both have.
 The tests skip themselves elsewhere, and say so. ``uv run python tools/heavy_environments.py NAME ...`` makes the named
-ones, all without a name; with ``--test`` it then runs the tests in each. Needs uv and the package index.
+ones, all without a name; with ``--test`` it then runs the tests in each. ``--without NAME`` leaves one out. Needs uv
+and the package index.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -71,15 +73,17 @@ def make(name: str) -> Path:
 
 def main() -> int:
     """Make the environments that the command line names, and run their tests if requested; return the exit code."""
-    words = sys.argv[1:]
-    names = [word for word in words if word != "--test"] or [*ENVIRONMENTS]
-    if unknown := sorted({*names} - {*ENVIRONMENTS}):
-        print(f"There is no environment {unknown[0]!r}; there are {', '.join(ENVIRONMENTS)}.", file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ENVIRONMENTS))
+    parser.add_argument("--without", action="append", default=[], metavar="NAME", help="leave this one out")
+    parser.add_argument("--test", action="store_true", help="run the tests in each")
+    given = parser.parse_args()
+    if unknown := sorted({*given.names, *given.without} - {*ENVIRONMENTS}):
+        parser.error(f"there is no environment {unknown[0]!r}; there are {', '.join(ENVIRONMENTS)}")
     failed = False
-    for name in names:
+    for name in [name for name in given.names or ENVIRONMENTS if name not in given.without]:
         python = make(name)
-        if "--test" in words:
+        if given.test:
             tests = [str(python), "-m", "pytest", "-q", "-n0", "-m", "heavy", *ENVIRONMENTS[name][2]]
             failed |= subprocess.run(tests, cwd=ROOT, check=False).returncode != 0
     return int(failed)
