@@ -49,13 +49,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave modules unread whose tests are all slow, where the command line neither asks for slow tests nor names them.
+    """Leave modules unread that have no test for this run, unless the command line names them.
 
-    Every worker would import them, with other people's servers and SDKs, only to deselect their tests.
+    Every worker would import them, with other people's servers and SDKs, only to deselect their tests: in a plain run
+    modules whose tests are all slow, and where only slow or property tests are requested those without one, which is
+    marked in the module, in the ``conftest.py`` next to it, or in a contract that the module inherits from.
     """
-    if f"-m={config.option.markexpr}" not in config.getini("addopts") or not collection_path.name.startswith("test_"):
+    if not collection_path.name.startswith("test_"):
         return None
-    return True if SLOW_MODULE.search(collection_path.read_text(encoding="utf-8")) else None
+    marks = config.option.markexpr.split(" or ")
+    if f"-m={config.option.markexpr}" in config.getini("addopts"):
+        return True if SLOW_MODULE.search(collection_path.read_text(encoding="utf-8")) else None
+    if {*marks} <= {"slow", "hypothesis"}:
+        files = (collection_path, collection_path.with_name("conftest.py"))
+        texts = [file.read_text(encoding="utf-8") for file in files if file.exists()]
+        return None if any(word in text for word in (*marks, "Contract") for text in texts) else True
+    return None
 
 
 def pytest_xdist_auto_num_workers() -> int:
