@@ -151,7 +151,7 @@ async def test_tasks_threads_and_children_of_a_script_end_with_it(ran):
     result = await ran(code)
 
     assert not result.is_error
-    assert int(result.text) > 0
+    assert result.details["value"] > 0  # the text may begin with what newer Pythons warn of
 
 
 async def test_a_script_that_prints_without_end_fails(ran):
