@@ -221,3 +221,29 @@ def test_of_a_package_only_the_modules_with_the_imported_names_are_loaded(tmp_pa
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert json.loads(done.stdout) == [["Named", "Type", "light"], True, True]
+
+
+IMAGES = """
+const { resizeImage } = await import(process.argv[1]);
+const head = (text, ...bytes) => Buffer.concat([Buffer.from(text, "latin1"), Buffer.from(bytes)]);
+const images = [
+  head("\\x89PNG\\r\\n\\x1a\\n", 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 1, 0, 0, 0, 0, 2),
+  head("GIF89a", 3, 0, 4, 0),
+  head("\\xff\\xd8", 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xc0, 0, 11, 8, 0, 5, 0, 6, 1),
+  head("no image"),
+];
+const found = [];
+for (const image of images) found.push(await resizeImage(image, "image/x", { maxWidth: 300, maxHeight: 300 }));
+found.push(await resizeImage(images[0], "image/x", { maxWidth: 99 }));
+console.log(JSON.stringify(found.map((each) => each && [each.width, each.height])));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_an_image_is_left_as_it_is_if_it_is_small_enough():
+    image = Path(pi_typescript.__file__).parent / "host" / "shim" / "image.js"
+
+    command = ["node", "--input-type=module", "-e", IMAGES, image.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert json.loads(done.stdout) == [[256, 2], [3, 4], [6, 5], None, None]

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pi_hookspecs import hookimpl
+from pi_hookspecs import Theme, hookimpl
 from pi_testing import steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
@@ -306,6 +306,7 @@ export default (pi) => {
       ctx.ui.setFooter(() => ({ render: () => [`${said()} ${ctx.getContextUsage().tokens}`], invalidate() {} }));
       ctx.ui.setWidget("plain", ["a row"]);
       ctx.ui.notify(pi.getAllTools().map((each) => each.name).filter((name) => name !== "ls").join(" "));
+      ctx.ui.notify(ctx.ui.getAllThemes().map((each) => each.name).join(" ") + ctx.ui.getTheme("dusk").name);
     },
   });
 };
@@ -316,6 +317,7 @@ export default (pi) => {
 @pytest.mark.pi(screen=True)
 async def test_what_is_drawn_follows_the_session_without_an_event_for_the_extension(pi_session, fake_ui, script):
     script.turn(steps.text("Hello"))
+    fake_ui.themes = {"dusk": Theme(name="dusk", colors={"accent": "#ff0000"})}
     pi_session.mode = "fullscreen"
     await pi_session.reload()
 
@@ -327,3 +329,4 @@ async def test_what_is_drawn_follows_the_session_without_an_event_for_the_extens
     await until(lambda: footer.rows == ("true null",))
     assert tuple(fake_ui.widgets["plain"]) == (" a row",)
     assert fake_ui.notices[0].message.startswith("read bash edit write")
+    assert fake_ui.notices[1].message == "duskdusk"

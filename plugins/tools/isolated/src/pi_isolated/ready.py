@@ -41,7 +41,7 @@ KINDS = {
 }
 """What a process can register, by its key in ``registers``: the word for one, and the key that identifies it."""
 
-STATE_PARTS = ("entries", "tools", "commands", "models", "systemPrompt", "usage")
+STATE_PARTS = ("entries", "tools", "commands", "models", "systemPrompt", "usage", "themes")
 """Parts of the state that are sent only to those that ask for them, because they are large or take time."""
 
 

@@ -89,6 +89,9 @@ class StateWriter:
         if "models" in wanted:
             models, available = tuple(ctx.models.get_models()), tuple(ctx.models.available())
             parts["models"] = (_Same(models, available), lambda _: _models(models, available))
+        if "themes" in wanted:
+            themes = tuple(ui.get_all_themes())
+            parts["themes"] = (_Same(themes), lambda _: [_theme(each) for each in themes])
         return parts
 
     def _new_entries(self, ctx: PiContext) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ const READS = {
   commands: ["getCommands"],
   models: ["modelRegistry", "ModelRegistry"],
   usage: ["getContextUsage"],
+  themes: ["getAllThemes", "getTheme("],
   systemPrompt: ["getSystemPrompt", "context_with_system", "before_agent_start"],
 };
 

@@ -11,6 +11,7 @@ export {
   createBashTool, createBashToolDefinition, createCodingTools, createEditTool, createEditToolDefinition, createFindTool, createFindToolDefinition, createGrepTool, createGrepToolDefinition, createLocalBashOperations, createLsTool, createLsToolDefinition, createReadOnlyTools, createReadTool, createReadToolDefinition, createWriteTool, createWriteToolDefinition, withFileMutationQueue,
 } from "./tools.js";
 export { renderDiff } from "./diff-lines.js";
+export { resizeImage } from "./image.js";
 
 /** The version of the original for which this module stands in. */
 export const VERSION = "0.87.1";
