@@ -1,8 +1,9 @@
 """Run the examples of the original pi in the original and in this pi, with the same scripted model, and compare.
 
 ``python tools/typescript_examples.py --install`` installs the original, its examples and a Node.js into
-``.typescript-examples`` of this repository, from the npm registry; without options it runs everything there and writes
-``docs/reference/typescript-examples.md``. Names of examples as arguments run only these, and print what differs.
+``.typescript-examples`` of this repository, from the npm registry, and what ``typescript_packages.py`` needs; without
+options it runs everything there and writes ``docs/reference/typescript-examples.md``. Names of examples as arguments
+run only these, and print what differs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from attrs import asdict, define, field
 from typescript_screens import SCRIPTS, Script, screens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".typescript-examples"
@@ -240,13 +241,21 @@ class Run:
         ours: Whether it is this pi.
         file: The extension; None for a run without one.
         home: An empty folder.
+        prepare: Prepares the program, as ``program`` does.
     """
 
-    def __init__(self, *, ours: bool, file: Path | None, home: Path) -> None:
+    def __init__(
+        self,
+        *,
+        ours: bool,
+        file: Path | None,
+        home: Path,
+        prepare: Callable[..., tuple[list[str], Path, dict[str, str]]] = program,
+    ) -> None:
         self.model = Model()
         self.recording = Recording()
         self.home = home
-        command, work, environ = program(self.model, ours=ours, file=file, home=home)
+        command, work, environ = prepare(self.model, ours=ours, file=file, home=home)
         self._errors = (home / "stderr").open("wb")
         self._process = subprocess.Popen(
             [*command, "--mode", "rpc"],
@@ -258,6 +267,7 @@ class Run:
         )
         self._lines: Queue[dict[str, Any] | None] = Queue()
         self._number = 0
+        self._has_ended = False
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -279,6 +289,9 @@ class Run:
 
     def step(self, **command: Any) -> dict[str, Any]:
         """Send a command, answer what is asked meanwhile, and wait until nothing happens any more."""
+        if self._has_ended:
+            self.recording.failure += f"it has ended before {command}; "
+            return {}
         self._number += 1
         number = f"n{self._number}"
         self.send(id=number, **command)
@@ -295,6 +308,7 @@ class Run:
                     return response
                 continue
             if message is None:
+                self._has_ended = True
                 self.recording.failure += f"it ended in {command}; "
                 return response
             kind = message.get("type")
@@ -734,7 +748,8 @@ def main() -> int:
     given = parser.parse_args()
     if given.install:
         install()
-        return 0
+        packages = Path(__file__).with_name("typescript_packages.py")
+        return subprocess.run([sys.executable, str(packages), "--install"], check=False).returncode
     if given.page:
         found = [Outcome(**each) for file in given.page for each in json.loads(file.read_text(encoding="utf-8"))]
         PAGE.write_text(page([*{each.name: each for each in found}.values()]), encoding="utf-8")

@@ -210,7 +210,7 @@ SCRIPTS: dict[str, Script] = {
             Step("ask" + ENTER, "Which tide?"),
             Step(ENTER, "Which port?"),
             Step(ENTER, "ubmit"),
-            Step(ENTER, "✓ ", Part(r"questionnaire 2", r"port")),
+            Step(ENTER, "port: 1. Brest", Part(r"questionnaire 2", r"port")),
         ],
         answers=called("questionnaire", QUESTIONS),
     ),
