@@ -17,6 +17,8 @@ from pi_hookspecs import Command, ExtensionErrorEvent, MouseEvent, Subcommand, U
 from pi_testing import stall, text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pi_core import AgentSession
     from pi_testing import ScriptedProvider
 
@@ -261,3 +263,21 @@ async def test_a_failure_that_was_displayed_is_not_a_problem_again(desk, pi_sess
         await user.sees("Messages", "it is rusty")
 
         assert (user.text.count("it is wet"), user.text.count("it is rusty")) == (1, 1)
+
+
+@pytest.mark.pi(entry_points=["context-files", "skills", "prompt-templates"])
+async def test_the_header_names_what_is_loaded_and_all_of_it_with_every_key_on_request(
+    desk, pi_session: AgentSession, tmp_path: Path
+) -> None:
+    (tmp_path / "AGENTS.md").write_text("Be brief.")
+    skill = pi_session.settings.agent_dir / "skills" / "tides" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: tides\ndescription: Reads tide tables.\n---\n\nRead.\n")
+    async with desk((80, 50)) as user:
+        assert "[Context]" not in user.text
+        await user.type("/reload", "enter")
+        await user.sees("[Context] AGENTS.md", "[Skills] tides")
+        await user.press("ctrl+o")
+        await user.sees("skills/tides/SKILL.md", "ctrl+l", "choose the model", "@ ")
+        await user.press("ctrl+o")
+        await user.sees("[Skills] tides", "ctrl+o more")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["About", "HelpPage", "PluginRow", "TrustAnswer", "Trusted"]
+__all__ = ["About", "HelpPage", "Loaded", "PluginRow", "TrustAnswer", "Trusted"]
 
 TrustAnswer: TypeAlias = Literal["trust", "parent", "refuse", "forget"]
 """The decision to store: trust the folder, trust its parent, refuse, or forget the decision."""
@@ -32,6 +32,20 @@ class PluginRow(NamedTuple):
     calls: int = 0
     calls_ms: float = 0.0
     problems: tuple[str, ...] = ()
+
+
+class Loaded(NamedTuple):
+    """What a session has loaded of a kind.
+
+    Attributes:
+        title: The kind, in one word.
+        names: The names, as they are typed or said.
+        paths: The file of each.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    paths: tuple[str, ...]
 
 
 class Trusted(NamedTuple):
@@ -64,6 +78,10 @@ class About(Protocol):
 
     def plugins(self) -> Sequence[PluginRow]:
         """Return the plugins: those in the index, and local extensions."""
+        ...
+
+    async def loaded(self) -> Sequence[Loaded]:
+        """Return the instructions, skills, prompts and extensions that the session uses, by kind."""
         ...
 
     def trust(self) -> Trusted:

@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import UserError
-from pi_tui.port.about import HelpPage, PluginRow, Trusted
+from pi_tui.port.about import HelpPage, Loaded, PluginRow, Trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pi_tui.port.about import TrustAnswer
 
 __all__ = ["LocalAbout"]
+
+_KINDS = {"context": "Context", "skill": "Skills", "prompt": "Prompts"}
+"""Kinds of resources that the header names, with their titles."""
 
 
 class LocalAbout:
@@ -68,6 +71,18 @@ class LocalAbout:
 
     def _problems(self, plugin: str) -> tuple[str, ...]:
         return tuple(each.message for each in self._session.host.problems if each.plugin == plugin)
+
+    async def loaded(self) -> list[Loaded]:
+        """Return the instructions, skills, prompts and extensions that the session uses, by kind."""
+        found = []
+        for kind, title in _KINDS.items():
+            resources = (await self._session.ctx.resources.load(kind)).resources
+            names = tuple(f"/{each.name}" if kind == "prompt" else each.name for each in resources)
+            found.append(Loaded(title, names, tuple(each.path for each in resources)))
+        extensions = self._session.host.extensions
+        files = [each.path for each in extensions.sources.values() if each.path] if extensions is not None else []
+        found.append(Loaded("Extensions", tuple(each.name for each in files), tuple(map(str, files))))
+        return [each for each in found if each.names]
 
     # Trust
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from pi_hookspecs import Theme
-    from pi_tui.port.about import HelpPage, PluginRow, TrustAnswer, Trusted
+    from pi_tui.port.about import HelpPage, Loaded, PluginRow, TrustAnswer, Trusted
     from pi_tui.port.remote import RemotePort
     from pi_tui.selectors.picks import Option
     from pi_tui.selectors.session_rows import SessionRow
@@ -142,6 +142,10 @@ class RemoteAbout:
 
     def __init__(self, port: RemotePort) -> None:
         self._port = port
+
+    async def loaded(self) -> Sequence[Loaded]:
+        """Return nothing: the protocol does not support this, and the header works without it."""
+        return ()
 
     def plugins(self) -> Sequence[PluginRow]:
         """Raise ``UserError``: the protocol does not support this."""

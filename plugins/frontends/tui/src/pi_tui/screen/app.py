@@ -18,7 +18,7 @@ from pi_tui.keys.hints import LOOK_HINTS, action_hint
 from pi_tui.lines.around_editor import activity_rows, queue_rows, widget_lines
 from pi_tui.lines.footer import footer_rows
 from pi_tui.lines.graphics import Graphics, protocol_of
-from pi_tui.lines.header import header_hints, header_rows
+from pi_tui.lines.header import header_hints, header_rows, loaded_rows
 from pi_tui.lines.images import can_draw
 from pi_tui.lines.look import Look
 from pi_tui.lines.markdown.diagrams import diagrams_of
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import Line, MouseEvent
     from pi_tui.keys.bindings import Bindings
+    from pi_tui.port.about import Loaded
     from pi_tui.port.protocol import Port
     from pi_tui.terminal import Terminal
     from pi_tui.theme.palette import Palette
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 __all__ = ["ScreenApp"]
 
 _THEMES_SECONDS = 0.3
-"""Seconds before the other themes are loaded, if the displayed theme is built in: the start comes first."""
+"""Seconds before the other themes, if the displayed one is built in, and what the header names: the start is first."""
 
 _LEVELS = {"off": "thinkingOff", "minimal": "thinkingMinimal", "low": "thinkingLow", "medium": "thinkingMedium"}
 _LEVELS |= {"high": "thinkingHigh", "xhigh": "thinkingXhigh", "max": "thinkingMax"}
@@ -158,6 +159,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.menu_box = Painted(self.painter, name="menu")
         self.footer_box = Painted(self.painter, name="footer")
         self.keyboard = Keyboard(self)
+        self._loaded: Sequence[Loaded] = ()
 
     def compose(self) -> Iterable[Widget]:
         """Yield the widgets, from top to bottom."""
@@ -193,11 +195,21 @@ class ScreenApp(Controls, Life, App[int]):
         if event.type == "session_start":
             self.reports.end()
             self._find_themes()
+            self.set_timer(_THEMES_SECONDS, lambda: self.start(self._find_loaded()))
             self.warn(*self.shortcut_problems())
 
     def recording(self) -> AbstractContextManager[None]:
         """Return a context in which reports are kept if the conversation is replaced."""
         return self.reports.of_command()
+
+    async def _find_loaded(self) -> None:
+        """Name in the header what the session has loaded."""
+        if self.port.settings.get_bool("quietStartup", default=False):
+            return
+        loaded = await self.port.about.loaded()
+        if [*loaded] != [*self._loaded]:
+            self._loaded = loaded
+            self.draw_head()
 
     def _find_themes(self) -> None:
         if self.themes.is_watched:
@@ -306,6 +318,7 @@ class ScreenApp(Controls, Life, App[int]):
 
     def draw_all(self) -> None:
         """Draw everything."""
+        self._set_head()
         self._draw_boxes()
         self.transcript.draw_again()
 
@@ -417,7 +430,15 @@ class ScreenApp(Controls, Life, App[int]):
     def _own_head(self) -> Sequence[Line]:
         if self.port.settings.get_bool("quietStartup", default=False):
             return ()
-        return header_rows(version(), header_hints(self.hint), self.width)
+        expanded, path = self.expanded, self.look(self.width).path
+        loaded = [
+            (each.title, [*map(path, each.paths if expanded or each.title == "Context" else each.names)])
+            for each in self._loaded
+        ]
+        return [
+            *header_rows(version(), header_hints(self.hint, expanded=expanded), self.width, expanded=expanded),
+            *loaded_rows(loaded, self.width, expanded=expanded),
+        ]
 
     def transcript_to_end(self) -> None:
         """Scroll to the end and follow it, so that a sent message is visible."""
