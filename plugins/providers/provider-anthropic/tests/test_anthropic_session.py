@@ -107,3 +107,41 @@ async def test_tool_turn_replays_thinking_call_and_result(server, model, pi_host
         "is_error": False,
         "cache_control": {"type": "ephemeral"},
     }
+
+
+async def test_a_session_continues_its_message_thread_through_calls_and_prompts(server, model, pi_host, tmp_path):
+    async def execute(call_id, params, signal, on_update, ctx):
+        return ToolResult.text((tmp_path / params["path"]).read_text())
+
+    (tmp_path / "a.txt").write_text("hi")
+    server.answers(
+        message(
+            thinking("I should read it.", signature="c2ln"),
+            text("I read it.\n"),
+            tool_use("toolu_1", "read", path="a.txt"),
+            tool_use("toolu_2", "read", path="none.txt"),
+            message_id="msg_1",
+        ),
+        message(text("It says hi."), message_id="msg_2"),
+        message(text("Bye."), message_id="msg_3"),
+    )
+    session = create_agent_session(
+        cwd=tmp_path,
+        host=pi_host,
+        settings=pi_host.settings,
+        model="anthropic/claude-fake",
+        thinking_level="low",
+        tools=["read"],
+        custom_tools=[Tool(name="read", description="Read.", parameters={"type": "object"}, execute=execute)],
+        plugins={"served": Served(model(server.url, reasoning=True, compat={"supportsMessageThreads": True}))},
+        environ={"ANTHROPIC_API_KEY": "key-0123456789"},
+    )
+    async with session:
+        await session.prompt("What is in a.txt?")
+        answer = await session.prompt("Say bye.")
+
+    bodies = [request.json for request in server.requests]
+    assert answer.text == "Bye."
+    assert [body["thread"].get("previous_message_id") for body in bodies] == [None, "msg_1", "msg_2"]
+    assert [[each["role"] for each in body["messages"]] for body in bodies] == [["user"]] * 3
+    assert [each["type"] for each in bodies[1]["messages"][0]["content"]] == ["tool_result", "tool_result"]
