@@ -43,8 +43,9 @@ def test_a_tree_has_branches_folds_labels_and_the_current_path(user):
     assert user.sees(TreeSelector(tree()), 80) == (
         f"""{"─" * 80}
 Session Tree
-Ctrl+Left/Ctrl+Right fold · Ctrl+X copy · Shift+L label · Shift+T label times ·
-Ctrl+D/T/U/L/A filters · Ctrl+O next · Enter select · Escape cancel
+Left/Right page · Ctrl+Left/Ctrl+Right fold · Ctrl+X copy · Shift+L label ·
+Shift+T label times · Ctrl+D/T/U/L/A filters · Ctrl+O next · Enter select ·
+Escape cancel
 Type to search:
   • user: How is the tide?
   • [read: tide.txt]
@@ -126,6 +127,17 @@ def test_a_filter_without_entries_keeps_the_selection_for_the_next_one(user):
     user.press(selector, "ctrl+d")
 
     assert selector.choices.selected.entry.id == "a1"
+
+
+def test_left_and_right_go_by_pages_until_something_is_searched(user):
+    selector = TreeSelector(tree())
+
+    user.press(selector, "left")
+    assert selector.choices.index == 0
+    user.press(selector, "right")
+    assert selector.choices.index == len(selector.choices.found) - 1
+    user.press(selector, *"a", "left")
+    assert selector.choices.index > 0
 
 
 def test_the_keys_of_a_label_are_described_while_it_is_typed(user):

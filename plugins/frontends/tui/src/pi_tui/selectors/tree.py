@@ -106,8 +106,11 @@ class TreeSelector(Selector[TreeRow]):
     # Keys
 
     def press(self, key: Key, bindings: Bindings) -> Outcome | None:
-        """Handle a key; while a label is typed, it receives all keys."""
+        """Handle a key; while a label is typed, it receives all keys. Left and Right go by pages in an empty search."""
         if self._label is None or key.action == "release":
+            page = next((to for action, to in _PAGES.items() if bindings.does(key.name, action)), None)
+            if page is not None and key.action != "release" and not self.field.text:
+                return self._move(page)
             return super().press(key, bindings)
         actions = bindings.actions(key.name, "list")
         if "tui.select.cancel" in actions:
@@ -246,7 +249,11 @@ _FILTER_KEYS: dict[str, Filter] = {
 
 _FILTER_STEPS = {"app.tree.filter.cycleForward": 1, "app.tree.filter.cycleBackward": -1}
 
+_PAGES = {"tui.editor.cursorLeft": "tui.select.pageUp", "tui.editor.cursorRight": "tui.select.pageDown"}
+"""Keys that have nothing to do in an empty search, and what they do then."""
+
 _HINTS: Sequence[Hint] = (
+    ((*_PAGES,), "page"),
     (("app.tree.foldOrUp", "app.tree.unfoldOrDown"), "fold"),
     ("app.message.copy", "copy"),
     ("app.tree.editLabel", "label"),
