@@ -8,11 +8,10 @@ from attrs import asdict, frozen
 
 from pi_export_html.amounts import moment, seconds, tokens, usage_line
 from pi_export_html.html_text import Html, join, tag
-from pi_export_html.images import image
 from pi_export_html.markdown import markdown
 from pi_export_html.records import record_fold
 from pi_export_html.terminal import terminal_text
-from pi_export_html.tools import as_json, folded, fragments, output, result_body, tool_box
+from pi_export_html.tools import as_json, folded, fragments, output, plain, result_body, tool_box
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
@@ -24,7 +23,6 @@ from pi_hookspecs import (
     CustomEntry,
     CustomMessage,
     CustomMessageEntry,
-    ImageContent,
     LabelEntry,
     MessageEntry,
     ModelChangeEntry,
@@ -40,7 +38,7 @@ from pi_hookspecs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from pi_export_html.outline import Outline
     from pi_hookspecs import AgentMessage, Renderer, SessionEntry
@@ -133,7 +131,7 @@ class Transcript:
     def _custom(self, number: int, custom_type: str, value: Any, content: Any, *, shows: bool) -> Html:
         body = self._rendered(custom_type, value)
         if body is None:
-            body = _content(content)
+            body = fragments(content, _markdown)
         if not shows:
             body = tag("details", tag("summary", "for the model alone"), body)
         return self._article(number, "custom", custom_type, body)
@@ -182,18 +180,8 @@ class Transcript:
         return f"m {kind}" if number in self.outline.active else f"m {kind} off"
 
 
-def _content(content: str | Sequence[Any]) -> Html:
-    """Return the content of a message."""
-    parts: list[Html] = []
-    block: Any
-    for block in (TextContent(content),) if isinstance(content, str) else content:
-        if isinstance(block, TextContent):
-            parts.append(tag("div", markdown(block.text), class_="md"))
-        elif isinstance(block, ImageContent):
-            parts.append(image(block))
-        else:
-            parts.append(folded(as_json({"type": block.type, **block.extra})))
-    return join(parts)
+def _markdown(text: str) -> Html:
+    return tag("div", markdown(text), class_="md")
 
 
 def _thinking(block: ThinkingContent) -> Html:
@@ -201,12 +189,12 @@ def _thinking(block: ThinkingContent) -> Html:
         return tag("p", "Thinking, not shown by the provider", class_="hidden-thinking") if block.redacted else Html()
     first = " ".join(block.thinking.split())
     headline = first if len(first) <= 100 else f"{first[:99]}…"  # noqa: PLR2004 - a line
-    body = tag("div", markdown(block.thinking), class_="md")
+    body = _markdown(block.thinking)
     return tag("details", tag("summary", tag("b", "Thinking"), " ", tag("span", headline)), body, class_="thinking")
 
 
 def _summary(text: str) -> Html:
-    return tag("details", tag("summary", "read the summary"), tag("div", markdown(text), class_="md"))
+    return tag("details", tag("summary", "read the summary"), _markdown(text))
 
 
 def _command(message: BashExecutionMessage) -> Html:
@@ -234,7 +222,7 @@ def _result(message: ToolResultMessage) -> _Rendered:
 
 
 def _system(message: SystemMessage) -> _Rendered:
-    body = tag("details", tag("summary", "show"), fragments(message.content, plain=True))
+    body = tag("details", tag("summary", "show"), fragments(message.content, plain))
     return "system", "System prompt", body
 
 
@@ -246,7 +234,7 @@ _Rendered: TypeAlias = tuple[str, str, Html]
 """A message's kind, its author, and its body."""
 
 _RENDERERS: dict[type, Callable[[Any], _Rendered]] = {
-    UserMessage: lambda message: ("user", "You", _content(message.content)),
+    UserMessage: lambda message: ("user", "You", fragments(message.content, _markdown)),
     ToolResultMessage: _result,
     BashExecutionMessage: lambda message: ("bash", "You ran", _command(message)),
     BranchSummaryMessage: lambda message: ("summary", "Summary of a branch", _summary(message.summary)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_export_html.html_text import Html, join, tag
-from pi_export_html.tools import as_json, fragments
+from pi_export_html.tools import as_json, fragments, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ def _line(record: SystemMessage) -> str:
 
 def _parts(record: SystemMessage) -> Iterator[Html]:
     if record.content:
-        yield fragments(record.content, plain=True)
+        yield fragments(record.content, plain)
     for text in (record.sections or {}).values():
         if isinstance(text, str):
             yield tag("pre", text)

@@ -13,11 +13,11 @@ from pi_export_html.terminal import terminal_text
 from pi_hookspecs import ImageContent, TextContent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_hookspecs import ToolCall, ToolResultMessage
 
-__all__ = ["as_json", "call_line", "folded", "fragments", "output", "tool_box"]
+__all__ = ["as_json", "call_line", "folded", "fragments", "output", "plain", "tool_box"]
 
 _MAIN_ARGUMENTS = ("command", "path", "file_path", "pattern", "query", "url", "name")
 """Arguments that describe a call best, most important first."""
@@ -49,7 +49,7 @@ def tool_box(call: ToolCall, result: ToolResultMessage | None, result_id: str | 
 def result_body(result: ToolResultMessage, diff: str | None = None) -> Html:
     """Return the result of a call: text and images, or the diff instead."""
     diff = diff or _diff_of(result)
-    parts = [fragments(result.content, plain=False)]
+    parts = [fragments(result.content, output)]
     if diff:
         parts.append(folded(diff, diff_lines, class_="diff"))
     return join(parts)
@@ -65,18 +65,23 @@ def call_line(call: ToolCall) -> str:
     return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
 
 
-def fragments(content: str | Sequence[Any], *, plain: bool) -> Html:
-    """Return text and images of a content, ``plain`` without the terminal's colours."""
+def fragments(content: str | Sequence[Any], of_text: Callable[[str], Html]) -> Html:
+    """Return the blocks of a content: texts as the function returns them, images, and unknown blocks as JSON."""
     parts: list[Html] = []
     block: Any
     for block in (TextContent(content),) if isinstance(content, str) else content:
         if isinstance(block, TextContent):
-            parts.append(tag("pre", block.text) if plain else output(block.text))
+            parts.append(of_text(block.text))
         elif isinstance(block, ImageContent):
             parts.append(image(block))
         else:
             parts.append(folded(as_json({"type": block.type, **block.extra})))
     return join(parts)
+
+
+def plain(text: str) -> Html:
+    """Return a text as it is."""
+    return tag("pre", text)
 
 
 def output(text: str) -> Html:
