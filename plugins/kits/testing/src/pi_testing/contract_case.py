@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from attrs import evolve, frozen
 
 from pi_hookspecs import StreamOptions
-from pi_testing.contract_needs import needs, needs_of
+from pi_testing.contract_needs import needs
 from pi_testing.fake_servers import closed_url, silence
 from pi_testing.patience import soon
 
@@ -29,7 +29,6 @@ __all__ = [
     "ServerCase",
     "Thinks",
     "needs",
-    "needs_of",
 ]
 
 Feature: TypeAlias = Literal[

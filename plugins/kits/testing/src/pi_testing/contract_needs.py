@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-__all__ = ["ContractSuite", "needs", "needs_of"]
+__all__ = ["ContractSuite", "needs", "needs_of", "skip_unless_supported"]
 
 T = TypeVar("T", bound=Callable[..., Any])
 
@@ -28,6 +28,24 @@ def needs_of(test: Callable[..., Any]) -> tuple[str, ...]:
     return found
 
 
+def skip_unless_supported(
+    test: Callable[..., Any], supports: frozenset[str], features: frozenset[str], subject: str
+) -> None:
+    """Skip a test that needs features which its subject does not support; the reason names them.
+
+    Args:
+        test: The test.
+        supports: What the subject supports.
+        features: All that a test may need.
+        subject: The name of the subject's class.
+    """
+    unknown = supports - features
+    assert not unknown, f"supports has {sorted(unknown)}, which no test knows; known: {sorted(features)}"
+    missing = sorted(set(needs_of(test)) - supports)
+    if missing:
+        pytest.skip(f"{subject} does not support: {', '.join(missing)}")
+
+
 class ContractSuite:
     """Common base of the suites of tools, session stores and front ends.
 
@@ -41,8 +59,4 @@ class ContractSuite:
 
     @pytest.fixture(autouse=True)
     def _only_what_applies(self, request: pytest.FixtureRequest) -> None:
-        unknown = self.supports - self.features
-        assert not unknown, f"supports has {sorted(unknown)}, which no test knows; known: {sorted(self.features)}"
-        missing = sorted(set(needs_of(request.function)) - self.supports)
-        if missing:
-            pytest.skip(f"{type(self).__name__} does not support: {', '.join(missing)}")
+        skip_unless_supported(request.function, self.supports, self.features, type(self).__name__)

@@ -30,11 +30,11 @@ from pi_testing.contract_case import (  # noqa: E402 - as above
     ServerCase,
     Thinks,
     needs,
-    needs_of,
 )
 from pi_testing.contract_failures import FailuresContract  # noqa: E402 - as above
 from pi_testing.contract_history import HistoryContract  # noqa: E402 - as above
 from pi_testing.contract_listen import Heard, listen  # noqa: E402 - as above
+from pi_testing.contract_needs import skip_unless_supported  # noqa: E402 - as above
 
 __all__ = [
     "EVERYTHING",
@@ -64,8 +64,4 @@ class ProviderContract(AnswersContract, FailuresContract, HistoryContract):
 
     @pytest.fixture(autouse=True)
     def _only_what_applies(self, request: pytest.FixtureRequest, case: ProviderCase) -> None:
-        unknown = case.supports - EVERYTHING
-        assert not unknown, f"case.supports has {sorted(unknown)}, which no test knows; known: {sorted(EVERYTHING)}"
-        missing = sorted(set(needs_of(request.function)) - case.supports)
-        if missing:
-            pytest.skip(f"{type(case).__name__} does not support: {', '.join(missing)}")
+        skip_unless_supported(request.function, case.supports, EVERYTHING, type(case).__name__)
