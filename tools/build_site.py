@@ -91,7 +91,7 @@ HOOKS = {
 REFERENCE = {
     "Formats": "messages session-files events",
     "Behaviour": "loop tools rpc",
-    "Compatibility": "compatibility original-pages typescript-examples contract-1.1",
+    "Compatibility": "compatibility original-pages typescript-examples typescript-packages contract-1.1",
 }
 """The pages of the reference; each in one section."""
 
