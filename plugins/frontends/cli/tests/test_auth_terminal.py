@@ -79,8 +79,8 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(pi):
-    pi.install("club", PLUGIN)
+def terminal(pi, knows):
+    knows("club", PLUGIN)
     return lambda *arguments: Terminal(pi, *arguments)
 
 

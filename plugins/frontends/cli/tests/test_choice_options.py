@@ -43,8 +43,8 @@ def register_models():
 
 
 @pytest.fixture
-def telling(pi):
-    pi.install("telling", TELLING)
+def telling(pi, knows):
+    knows("telling", TELLING)
     (pi.agent_dir / "settings.json").write_text('{"plugins": {"disabled": ["web"]}}')  # an extra, which may be there
     return pi
 

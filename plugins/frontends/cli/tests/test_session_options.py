@@ -44,8 +44,8 @@ def register_models():
 
 
 @pytest.fixture
-def memory(pi):
-    pi.install("recalls", MEMORY)
+def memory(pi, knows):
+    knows("recalls", MEMORY)
     pi.files = lambda: sorted((pi.agent_dir / "sessions").rglob("*.jsonl"))
     pi.entries = lambda file: [json.loads(line) for line in file.read_text().splitlines()]
     return pi
@@ -319,6 +319,7 @@ WAITS = MEMORY.replace(
 
 def test_a_prompt_that_was_interrupted_leaves_a_session_that_can_be_continued(memory, tmp_path):
     asked = tmp_path / "asked"
+    memory.site = tmp_path / "site"
     memory.install(
         "waiting", f"from pathlib import Path\nWAIT = Path({str(asked)!r})\n{WAITS.replace('memory', 'slow')}"
     )
