@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_hookspecs import CustomMessage
-from pi_testing import text
+from pi_testing import stall, text
 from pi_tui.port.local import LocalPort
 
 if TYPE_CHECKING:
@@ -77,6 +77,25 @@ async def test_escape_goes_back_to_the_tree(desk, talked: AgentSession) -> None:
         await user.when(lambda: "Session Tree" not in user.text)
 
     assert len(talked.messages) == 4
+
+
+@pytest.mark.usefixtures("talked")
+async def test_while_an_answer_comes_another_place_is_refused_before_any_question(
+    desk, script: ScriptedProvider
+) -> None:
+    script.turn(stall())
+    async with desk((100, 40)) as user:
+        await user.type("And the moon?", "enter")
+        await script.stalled()
+        await user.type("/tree", "enter")
+        await user.sees("Session Tree")
+        await user.press("up", "enter")
+        await user.sees("Wait for it or abort it before moving in the tree.", "Session Tree")
+        assert "Summarize branch?" not in user.text
+        await user.press("escape")
+        await user.when(lambda: "Session Tree" not in user.text)
+        await user.press("escape")
+        await user.sees("Operation aborted")
 
 
 async def test_data_of_a_plugin_is_listed_with_all_entries(desk, talked: AgentSession) -> None:

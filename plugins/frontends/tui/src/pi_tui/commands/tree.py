@@ -56,6 +56,9 @@ async def _tree(talk: Talk, argument: str) -> None:
         if lists.tree().is_here(outcome.value.id):
             talk.notice("Already at this point")
             return
+        if talk.port.is_streaming:  # before the question about a summary, which would be for nothing
+            talk.notice("A prompt is being answered. Wait for it or abort it before moving in the tree.", "warning")
+            continue
         summary = await _ask_for_summary(talk)
         if summary is not None:
             await _navigate(talk, outcome.value.id, summary)
