@@ -278,6 +278,9 @@ BAD = {
     "nothing": (lambda request, ctx: None, "not a pair"),
     "a number": (lambda request, ctx: (7, None), "neither a model nor a name"),
     "an exception": (raises, "no idea"),
+}
+
+ENDLESS = {
     "hanging": (hangs, "no answer within"),
     "ignoring its end": (swallows, "no longer waits"),
     "blocking": (blocks, "blocked the event loop"),
@@ -285,14 +288,16 @@ BAD = {
 
 
 async def test_a_choice_that_cannot_be_used_ends_the_request_with_an_error(auto_session, acme, script):
-    session = auto_session(settings={"hooks": {"plugins": {"plugin-0": {"timeout": 0.05}}}})
+    session = auto_session()
     wrong = {}
-    for name, (route, expected) in BAD.items():
+    for name, (route, expected) in {**BAD, **ENDLESS}.items():
+        session.settings.set("hooks.plugins.plugin-0.timeout", 0.05 if name in ENDLESS else 30)
         acme.route = route
         answer = await session.prompt("hi")
         problem = answer.error_message or ""
         if answer.stop_reason != "error" or expected not in problem or "router/auto" not in problem:
             wrong[name] = (answer.stop_reason, problem)
+    session.settings.set("hooks.plugins.plugin-0.timeout", 30)
     acme.route = lambda request, ctx: ("acme/small", None)
     script.turn(text("Fine"))
     answer = await session.prompt("hi")
