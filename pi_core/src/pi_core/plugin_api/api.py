@@ -9,15 +9,16 @@ from pi_core.plugin_api.arguments import (
     check_event,
     check_event_object,
     check_message,
+    check_session_name,
     check_text,
+    entry_data,
     flag_name,
     texts,
     user_content,
 )
 from pi_core.plugin_api.callbacks import FunctionRenderer, NoticeHandler
-from pi_core.plugin_api.entries import EntryMethods
 from pi_core.plugin_api.event_bus import PluginEvents
-from pi_core.plugin_api.handles import unbound_session
+from pi_core.plugin_api.handles import Handle, unbound_session
 from pi_core.plugin_api.registrations import BeforeSession, Registration, checked
 from pi_hookspecs import MissingKey, PluginError, Tool
 
@@ -55,7 +56,7 @@ _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": 
 """Names of events that plugins can handle like hooks, and the notice that each refers to."""
 
 
-class PluginAPI(EntryMethods):
+class PluginAPI(Handle):
     """Implements ``PiAPI``.
 
     It is created before there is a session, for ``activate``; registrations are queued until ``bind`` is called.
@@ -347,6 +348,26 @@ class PluginAPI(EntryMethods):
         """Send a message as the user; awaiting the result waits for the answer."""
         check_delivery(deliver_as, "steer", "followUp")
         return self._session.sending.send_user_message_of(self.plugin, user_content(content), deliver_as)
+
+    # Entries of the session, and its name
+
+    def append_entry(self, custom_type: str, data: Any = None, /) -> str:
+        """Store plain data in the session, outside the model's context; return the entry's id."""
+        data = entry_data(self.plugin, custom_type, data)
+        return self._session.session_manager.append_custom_entry(custom_type, data)
+
+    def set_label(self, entry_id: str, label: str | None = None, /) -> str:
+        """Label an entry of the session; None removes the label. Return the id of the new label entry."""
+        return self._session.session_manager.append_label_change(entry_id, label)
+
+    async def set_session_name(self, name: str | None, /) -> None:
+        """Name the session; None removes the name."""
+        check_session_name(name)
+        await self._session.set_session_name(name)
+
+    def get_session_name(self) -> str | None:
+        """Return the session's name; None if it has none."""
+        return self._session.session_manager.name
 
     # Programs
 
