@@ -70,6 +70,21 @@ async def test_escape_stops_the_answer_and_puts_what_is_queued_into_the_editor(d
         await user.when(lambda: not user.app.port.is_streaming)
 
 
+async def test_another_session_leaves_what_is_queued_in_the_editor(desk, script: ScriptedProvider) -> None:
+    script.turn(text("Half an"), stall())
+
+    async with desk() as user:
+        await user.type("Go", "enter")
+        await script.stalled()
+        await user.type("and this", "enter")
+        await user.sees("Steering: and this")
+        await user.type("/new ", "enter")
+        await user.when(lambda: "Half an" not in user.text)
+
+        assert user.typed == "and this"
+        assert "Steering" not in user.text
+
+
 async def test_alt_enter_queues_a_follow_up_and_alt_up_takes_it_back(desk, script: ScriptedProvider) -> None:
     script.turn(stall())
 

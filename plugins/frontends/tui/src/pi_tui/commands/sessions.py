@@ -21,6 +21,7 @@ _NOT_ALLOWED = "A plugin prevented it; the conversation is unchanged."
 
 
 async def _new(talk: Talk, _argument: str) -> None:
+    talk.screen.take_back()
     if not await talk.port.new_session():
         talk.notice(_NOT_ALLOWED, "warning")
 
@@ -30,7 +31,10 @@ async def _resume(talk: Talk, _argument: str) -> None:
     selector = SessionSelector(None, now=time.time())
     stored = StoredSessions(talk, selector)
     outcome = await choose_while(talk, selector, stored.carry_out, stored.read)
-    if outcome is not None and not outcome.value.is_current and not await talk.port.switch_session(outcome.value.path):
+    if outcome is None or outcome.value.is_current:
+        return
+    talk.screen.take_back()
+    if not await talk.port.switch_session(outcome.value.path):
         talk.notice(_NOT_ALLOWED, "warning")
 
 
@@ -47,6 +51,7 @@ async def _fork(talk: Talk, _argument: str) -> None:
     outcome = await choose(talk, Pick(title, options, last=True))
     if outcome is None:
         return
+    talk.screen.take_back()
     text = await talk.port.fork(outcome.value.value)
     if text is None:
         talk.notice(_NOT_ALLOWED, "warning")
@@ -56,6 +61,7 @@ async def _fork(talk: Talk, _argument: str) -> None:
 
 
 async def _clone(talk: Talk, _argument: str) -> None:
+    talk.screen.take_back()
     done = await talk.port.clone()
     talk.notice("Cloned to new session" if done else _NOT_ALLOWED, "info" if done else "warning")
 
@@ -64,6 +70,7 @@ async def _import(talk: Talk, argument: str) -> None:
     if not argument:
         talk.notice("Name the file: /import PATH", "warning")
     else:
+        talk.screen.take_back()
         await talk.port.import_session(argument)
 
 

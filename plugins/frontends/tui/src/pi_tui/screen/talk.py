@@ -69,6 +69,10 @@ class Screen(Protocol):
         """Insert a text into the editor, before its current text."""
         ...
 
+    def take_back(self) -> None:
+        """Move queued messages back into the editor; another session would not send them."""
+        ...
+
     def editor_is_empty(self) -> bool:
         """Whether the editor has no text."""
         ...
