@@ -1,10 +1,12 @@
 """What extensions in TypeScript cost, compared with the original: ``uv run --group dev python bench/typescript.py``.
 
-The same file runs in both, with the same Node.js: one extension with a handler of ``tool_call``. Wall milliseconds to
-the first request, and microseconds from request to request through a turn with a call of ``read`` (the median of many),
-each also without the extension;
-and the memory of the process of five extensions. Bars: the first request at most 0.65 of the original's and 1.05 of
-ours without it; a turn at most 0.3 ms more than without; 90 MB.
+The same files run in both, with the same Node.js. Compared with the original are the first request with one extension
+that has a handler of ``tool_call``, and a key through a component that an extension draws: nine in ten of them. The
+other figures are ours, with and without in turn: what one extension adds to the first request, and the plugin to a
+start without extensions; what a hook and a tool take (a turn with a call of ``read``, from request to request, with a
+guard, and with a tool of that name in TypeScript, less the same turn without extensions); the share of all CPU time
+that an extension with a handler of ``message_update`` takes of an answer in 20,000 deltas; and the memory of the
+process of five extensions.
 """
 
 from __future__ import annotations
@@ -21,12 +23,15 @@ from typing import TYPE_CHECKING
 from _fake import fake_server, prompt, turns_prompt
 from _measure import show
 from _peer import MODEL, NODE, VERSION, Row, cache, compare, compile_and_say, options, programs, run
+from _pty import terminal
 
 import pi_typescript
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from _fake import Fake
-    from _peer import Program
+    from _peer import Program, Run
 
 GUARD = """
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
@@ -38,32 +43,134 @@ export default function (pi: ExtensionAPI) {
   });
 }
 """
+READ = """
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+
+export default function (pi: ExtensionAPI) {
+  pi.registerTool({
+    name: "read", label: "read", description: "Reads",
+    parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] } as any,
+    execute: async () => ({ content: [{ type: "text", text: "one line" }], details: undefined }),
+  });
+}
+"""
+DELTAS = """
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+
+export default function (pi: ExtensionAPI) {
+  let seen = 0;
+  pi.on("message_update", async () => { seen++; });
+}
+"""
+ECHO = """
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+
+export default function (pi: ExtensionAPI) {
+  pi.registerCommand("echo", {
+    description: "Shows keys",
+    handler: (_args, ctx) => ctx.ui.custom<void>((tui, _theme, _keys, done) => {
+      let typed = 0;
+      return {
+        render: () => [`typed ${String.fromCharCode(65 + (typed % 26))}`],
+        handleInput(data: string) { typed++; if (data === "q") done(); tui.requestRender(); },
+        invalidate() {},
+      };
+    }),
+  });
+}
+"""
+KEYS = 60
 TURNS = 40
 HOST = Path(pi_typescript.__file__).parent / "host" / "main.js"
 
 
-def ask(program: Program, text: str, *, there: bool) -> int:
-    """Send one prompt with ``pi -p``, with or without the extension; return when the process was started."""
-    flags = [] if there else ["--no-extensions"]
-    return run(program, "--no-session", *flags, "--model", MODEL, "-p", text).started
+class Files:
+    """The extensions of a program; one at a time is there."""
+
+    def __init__(self, program: Program) -> None:
+        self._file = Path(program.environ["PI_CODING_AGENT_DIR"], "extensions", "bench.ts")
+        self._file.parent.mkdir(exist_ok=True)
+
+    def set(self, source: str | None) -> None:
+        """Write an extension, or remove the one that is there."""
+        if source is None:
+            self._file.unlink(missing_ok=True)
+        elif not self._file.exists() or self._file.read_text() != source:
+            self._file.write_text(source)
 
 
-def rows(fake: Fake) -> list[Row]:
-    def first_request(program: Program, *, there: bool) -> float:
-        started = ask(program, prompt(1), there=there)
-        return float(fake.requests()[0]["at"] - started) / 1e6
+class Measures:
+    """Single measurements of a program with an extension, or with none."""
 
-    def turn(program: Program, *, there: bool) -> float:
+    def __init__(self, fake: Fake, found: Sequence[Program]) -> None:
+        self._fake = fake
+        self._files = {each.name: Files(each) for each in found}
+        self._known: set[tuple[str, str]] = set()
+
+    def first_request(self, program: Program, source: str | None, *flags: str) -> float:
+        """Return the milliseconds from the start to the first request."""
+        started = self._ask(program, source, prompt(1), *flags).started
+        return float(self._fake.requests()[0]["at"] - started) / 1e6
+
+    def turn(self, program: Program, source: str | None) -> float:
+        """Return the milliseconds from request to request, with a call of ``read`` between them."""
         Path(program.environ["PWD"], "read.txt").write_text("one line\n")
-        ask(program, turns_prompt("read.txt", TURNS), there=there)
-        at = [each["at"] for each in fake.requests()]
-        return statistics.median(later - one for one, later in pairwise(at)) / 1e3
+        self._ask(program, source, turns_prompt("read.txt", TURNS))
+        at = [each["at"] for each in self._fake.requests()]
+        return statistics.median(later - one for one, later in pairwise(at)) / 1e6
 
+    def deltas(self, program: Program, source: str | None) -> float:
+        """Return the milliseconds of CPU, of all processes, that 20,000 deltas take more than one."""
+        many, one = (self._ask(program, source, prompt(number)).cpu for number in (20_000, 1))
+        self._fake.requests()
+        return many - one
+
+    def key(self, program: Program) -> float:
+        """Return the milliseconds from a key to the screen in which nine of ten are visible."""
+        self._files[program.name].set(ECHO)
+        with terminal(program, ["--no-session", "--model", MODEL]) as screen:
+            screen.until_ready("──")
+            screen.send("/echo")
+            screen.until_quiet()
+            screen.send("\r")
+            screen.until("typed A")
+            screen.until_quiet()
+            took = [screen.key("x", chr(65 + number % 26)) for number in range(1, KEYS + 1)]
+        return statistics.quantiles(took, n=10)[-1]
+
+    def _ask(self, program: Program, source: str | None, text: str, *flags: str) -> Run:
+        self._files[program.name].set(source)
+        arguments = ("--no-session", *flags, "--model", MODEL, "-p")
+        if source is not None and (program.name, source) not in self._known:
+            run(program, *arguments, prompt(1))  # what an extension registers is known from now on
+            self._fake.requests()
+            self._known.add((program.name, source))
+        return run(program, *arguments, text)
+
+
+def alone(measures: Measures, ours: Program, rounds: int) -> list[tuple[str, float, float | None]]:
+    """Return what extensions add to ours: the best of each figure, measured in turn."""
+    taken: dict[str, list[float]] = {}
+    steps: dict[str, Callable[[], float]] = {
+        "first": lambda: measures.first_request(ours, GUARD),
+        "none": lambda: measures.first_request(ours, None),
+        "disabled": lambda: measures.first_request(ours, None, "--disable", "typescript"),
+        "hook": lambda: measures.turn(ours, GUARD),
+        "tool": lambda: measures.turn(ours, READ),
+        "turn": lambda: measures.turn(ours, None),
+        "deltas": lambda: measures.deltas(ours, DELTAS),
+        "text": lambda: measures.deltas(ours, None),
+    }
+    for _ in range(rounds):
+        for name, measure in steps.items():
+            taken.setdefault(name, []).append(measure())
+    best = {name: min(figures) for name, figures in taken.items()}
     return [
-        Row("first request, one extension", lambda program: first_request(program, there=True), 0.65),
-        Row("first request, none", lambda program: first_request(program, there=False), None),
-        Row("a turn with a call of read, us, one extension", lambda program: turn(program, there=True), None),
-        Row("a turn with a call of read, us, none", lambda program: turn(program, there=False), None),
+        ("first request with one extension, of without", best["first"] / best["none"], 1.05),
+        ("start without extensions, of without the plugin", best["none"] / best["disabled"], 1.02),
+        ("a hook, ms", best["hook"] - best["turn"], 0.3),
+        ("a tool, ms", best["tool"] - best["turn"], 2.0),
+        ("CPU of a handler at 20,000 deltas, % of all", 100 * (1 - best["text"] / best["deltas"]), 5.0),
     ]
 
 
@@ -101,12 +208,15 @@ def main() -> None:
         if node.exists():
             settings = Path(found[0].environ["PI_CODING_AGENT_DIR"], "settings.json")
             settings.write_text(json.dumps({"typescript": {"node": str(node)}}))
-        for each in found:
-            file = Path(each.environ["PI_CODING_AGENT_DIR"], "extensions", "guard.ts")
-            file.parent.mkdir()
-            file.write_text(GUARD)
-        compare(f"Extensions in TypeScript, {MODEL}", "ms", rows(fake), found, chosen.rounds)
-        show("Memory of the process of five extensions", "MB PSS", [("five", memory(Path(name), node), 90.0)])
+        measures = Measures(fake, found)
+        rows = [
+            Row("first request, one extension", lambda program: measures.first_request(program, GUARD), 0.65),
+            Row("a key through a component, p90", measures.key, 1.5),
+        ]
+        compare(f"Extensions in TypeScript, {MODEL}", "ms", rows, found, chosen.rounds)
+        figures = alone(measures, found[0], chosen.rounds)
+        figures.append(("memory of the process of five extensions, MB PSS", memory(Path(name), node), 90.0))
+        show("What they cost in ours", "", figures)
 
 
 if __name__ == "__main__":

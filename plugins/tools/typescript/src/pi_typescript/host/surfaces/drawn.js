@@ -1,4 +1,5 @@
-// One surface: a component that is rendered when it says so, at most 30 times a second, and sent if its lines changed.
+// One surface: a component that is rendered when it says so, at most 30 times a second but for keys, and sent if its lines
+// changed.
 
 import { failed, inExtension } from "../blame.js";
 import { on } from "../mirror.js";
@@ -120,13 +121,17 @@ export class Drawn {
       if (target?.takeKey) target.takeKey(data, message);
       else target?.handleInput?.(data);
     });
-    this.requestRender();
+    this.requestRender(true);
   }
 
-  /** Renders soon. */
-  requestRender() {
-    if (this.#timer !== undefined || !this.isOpen) return;
-    const wait = Math.max(this.#last + SHORTEST_MS - performance.now(), 0);
+  /** Renders soon; at once for a key, which a person types and waits for. */
+  requestRender(isForKey = false) {
+    if (!this.isOpen) return;
+    if (this.#timer !== undefined) {
+      if (!isForKey) return;
+      this.#stopTimer();
+    }
+    const wait = isForKey ? 0 : Math.max(this.#last + SHORTEST_MS - performance.now(), 0);
     this.#timer = wait === 0 ? setImmediate(() => this.render()) : setTimeout(() => this.render(), wait);
     this.#timer.unref?.();
   }
@@ -152,6 +157,11 @@ export class Drawn {
     this.close();
   }
 
+  #stopTimer() {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#timer);
+  }
+
   /** Closes it on the extension's behalf. */
   close() {
     if (!this.isOpen) return;
@@ -162,8 +172,7 @@ export class Drawn {
   #end() {
     if (!this.isOpen) return;
     this.isOpen = false;
-    clearTimeout(this.#timer);
-    clearImmediate(this.#timer);
+    this.#stopTimer();
     drawnNow.delete(this);
     this.#events.onClose?.();
     this.run(() => this.component?.dispose?.());
