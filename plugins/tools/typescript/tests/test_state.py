@@ -330,3 +330,23 @@ async def test_what_is_drawn_follows_the_session_without_an_event_for_the_extens
     assert tuple(fake_ui.widgets["plain"]) == (" a row",)
     assert fake_ui.notices[0].message.startswith("read bash edit write")
     assert fake_ui.notices[1].message == "duskdusk"
+
+
+COUNTS = """
+export default (pi) => {
+  let updates = 0;
+  pi.on("message_update", () => { updates++; });
+  pi.registerCommand("count-NAME", { handler: async (_args, ctx) => ctx.ui.notify(updates > 0 ? "some" : "none") });
+};
+"""
+
+
+@pytest.mark.extension("one.mjs", COUNTS.replace("NAME", "one"))
+@pytest.mark.extension("two.mjs", COUNTS.replace("NAME", "two"))
+async def test_each_of_two_extensions_gets_updates_of_an_answer(pi_session, fake_ui, script):
+    script.turn(steps.text("Hello"))
+    await pi_session.prompt("Hi")
+    await pi_session.prompt("/count-one")
+    await pi_session.prompt("/count-two")
+
+    assert [notice.message for notice in fake_ui.notices] == ["some", "some"]
