@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,26 @@ class Kept:
     def __call__(self, screen: ScreenHandle) -> Box:
         self.box = Box(screen, *self.rows)
         return self.box
+
+
+class Later(Box):
+    """Draws a key some time after it was pressed, as a component of another process does."""
+
+    def handle_key(self, key: str) -> bool:
+        if key == "enter":
+            return super().handle_key(key)
+        asyncio.get_running_loop().call_later(0.01, super().handle_key, key)
+        return True
+
+
+async def test_what_a_key_changes_is_drawn_at_once_also_if_it_comes_later(desk, draws, monkeypatch) -> None:
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.custom(lambda screen: Later(screen, "asks")))
+        await user.sees("asks")
+        monkeypatch.setattr("pi_tui.screen.frames._COMPONENT_SECONDS", 1000)  # until a frame that is only wanted
+        await user.press("x")
+        await user.sees("keys: x")
+        await user.press("enter")
 
 
 async def test_the_interface_has_everything_that_a_plugin_can_use(desk, draws) -> None:

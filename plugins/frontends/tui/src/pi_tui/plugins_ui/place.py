@@ -61,6 +61,7 @@ class Place:
         self._done = done
         self._asks = asks
         self._component: Any = None
+        self._is_key_due = False
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
 
@@ -83,7 +84,13 @@ class Place:
 
     def refresh(self) -> None:
         """Draw the place again with the next frame; may be called from any thread."""
-        self._in_thread(lambda: self._owner.redraw(self))
+        self._in_thread(self._redraw)
+
+    def _redraw(self) -> None:
+        self._owner.redraw(self)
+        if self._is_key_due:
+            self._is_key_due = False
+            self.app.frames.now()
 
     def done(self, result: Any = None) -> None:
         """Remove the place; may be called from any thread."""
@@ -154,7 +161,10 @@ class Place:
         if self.box is not None or not self.is_open:
             return False
         typed = key.text if key.text and key.text != " " else key.name
-        return bool(self._component.handle_key(typed))
+        self._is_key_due = False  # what changes while it is handled is drawn after it
+        used = bool(self._component.handle_key(typed))
+        self._is_key_due = used  # what it changes may come later, from another process; it is drawn at once then, too
+        return used
 
     def paste(self, text: str) -> None:
         """Pass on a pasted text: whole to a component that takes that, else with a key for each character."""
