@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pi_hookspecs import Activity, ActivityItem, Line
+from pi_hookspecs import Activity, ActivityItem, FormField, Line
 from pi_tui.dialogs.activities import ActivityList
+from pi_tui.dialogs.form import Form
 from pi_tui.dialogs.pane import Pane
 from pi_tui.dialogs.select import Confirm, Select
 from pi_tui.keys.bindings import Bindings
@@ -52,6 +53,16 @@ async def test_on_the_smallest_screen_the_list_of_what_runs_has_items():
     listed = ActivityList({"agents": Activity("2 agents", items=items)}, Queue, print)
 
     assert rows_of(listed, 20, 6) == ["What runs and what", " 2 agents", "→  a1  scout", "   b2  scout"]
+
+
+async def test_on_the_smallest_screen_a_form_has_its_title_and_two_fields():
+    fields = [FormField(name, description="Of the tide table. " * 9) for name in ("port", "hour")]
+    form = Form(fields, "Which tide?", "It is looked up in the almanac of this year.")
+
+    rows = rows_of(form, 20, 6)
+
+    assert rows[0] == "Which tide?"
+    assert [row.split()[0] for row in rows[1:3]] == ["→", "hour"]
 
 
 async def test_a_narrow_pane_says_how_it_is_closed():

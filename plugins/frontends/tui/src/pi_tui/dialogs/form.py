@@ -26,6 +26,9 @@ _TYPED = ("text", "number", "integer")
 _BELOW = 3
 """Most rows of a description or a problem."""
 
+_LEAST = 2
+"""Fields that are displayed at least: keys, the message and the description give way to them."""
+
 
 class _Row(NamedTuple):
     """A row that can be selected: a field, one option of a field with several choices, or Submit."""
@@ -78,7 +81,13 @@ class Form(Dialog[dict[str, Any]]):
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the title, the fields, and the description of the selected field."""
         head = heading(self._title, self._message, width)
-        below = [*self._about(width), *hint(self._hints(), width)]
+        about, keys = self._about(width), hint(self._hints(), width)
+        least = min(len(self._rows), _LEAST)
+        if height - len(head) - len(about) - len(keys) - 2 < least:
+            keys = []
+            head = head[: max(height - len(about) - least - 2, 1)]
+            about = about[: max(height - len(head) - least - 2, 0)]
+        below = [*about, *keys]
         room = max(height - len(head) - len(below) - 2, 1)
         first = min(max(self._at - room + 1, 0), max(len(self._rows) - room, 0))
         column = min(max(cells(_label(each)) for each in self._fields), max(width // 3, 1)) + 2
