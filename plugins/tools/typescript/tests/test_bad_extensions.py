@@ -170,6 +170,29 @@ async def test_an_extension_that_blocks_the_process_is_left_out_of_the_next_one(
     assert [message.text for message in pi_session.messages if message.role == "assistant"] == ["one", "two"]
 
 
+STARTS = """
+export default (pi) => {
+  let starts = [];
+  pi.on("session_start", (event) => { starts.push(event.reason); });
+  pi.registerCommand("starts", { handler: async (_args, ctx) => ctx.ui.notify(starts.join(" ")) });
+};
+"""
+ENDS = """
+export default (pi) => pi.registerCommand("end", { handler: () => { process.kill(process.pid, "SIGKILL"); } });
+"""
+
+
+@marked({"ends": ENDS, "starts": STARTS})
+async def test_the_others_get_session_start_when_their_process_is_started_again(pi_session, fake_ui, failures):
+    await pi_session.reload()
+    await pi_session.prompt("/starts")
+    await pi_session.prompt("/end")
+    await pi_session.prompt("/starts")
+
+    assert [notice.message for notice in fake_ui.notices] == ["reload", "reload"]
+    assert [name for name, _ in failures] == ["ends"]
+
+
 EATS = """
 const all = [];
 const eat = () => { for (;;) all.push(new Array(2 ** 24).fill(1)); };

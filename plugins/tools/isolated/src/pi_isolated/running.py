@@ -234,7 +234,9 @@ class ProgramProcess:
         if self.process is not None and self.process.failure is None:
             return self.process
         async with self._lock:
+            is_again = False
             if self.process is not None and self.process.failure is not None:
+                is_again = self.is_shared
                 self._last_failure = str(self.process.failure)
                 self._leave_out_culprit()
                 await self._discard()
@@ -246,7 +248,23 @@ class ProgramProcess:
                         " Its last lines are in isolated.log in the agent directory; /reload starts it again",
                     )
                 self.process = await self._start(member, ctx)
+                if is_again:
+                    await self._begin_anew(self.process)
             return self.process
+
+    async def _begin_anew(self, process: Process) -> None:
+        """Tell each plugin in a process that was started again that a session begins: its memory is empty."""
+        from pi_hookspecs import SessionStartEvent
+
+        event = process.events.write("session_start", SessionStartEvent(reason="reload"))
+        for member in self.members:
+            if member.broken or member.ctx is None or "session_start" not in member.ready.hooks:
+                continue
+            message = {"type": "hook", "hook": "session_start", "event": event}
+            try:
+                await asyncio.wait_for(self.ask(member, process, message, member.ctx, None), _READY_SECONDS)
+            except (PiError, TimeoutError) as error:
+                self._report(member, f"session_start, when its process had been started again: {error}")
 
     async def start_quietly(self, member: Member, ctx: PiContext) -> None:
         """Start the program ahead of its first request, which reports what is wrong."""
