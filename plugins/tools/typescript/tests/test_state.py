@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pi_hookspecs import Theme, hookimpl
+from pi_hookspecs import MouseEvent, Theme, hookimpl
 from pi_testing import steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
@@ -350,3 +350,43 @@ async def test_each_of_two_extensions_gets_updates_of_an_answer(pi_session, fake
     await pi_session.prompt("/count-two")
 
     assert [notice.message for notice in fake_ui.notices] == ["some", "some"]
+
+
+MOUSE = """
+export default (pi) => pi.registerCommand("point", {
+  handler: (_args, ctx) => ctx.ui.custom((_tui, _theme, _keys, done) => {
+    const seen = [];
+    return {
+      render: () => [seen.join(", ")],
+      invalidate() {},
+      handleMouse(event) {
+        seen.push(`${event.type} ${event.button} ${event.x},${event.y}${event.ctrl ? " ctrl" : ""}`);
+        if (event.type === "wheel") done();
+        return { handled: true };
+      },
+    };
+  }),
+});
+"""
+
+
+@pytest.mark.extension("mouse.mjs", MOUSE)
+@pytest.mark.pi(screen=True)
+async def test_a_component_gets_what_the_mouse_does(pi_session, fake_ui):
+    pi_session.mode = "fullscreen"
+    await pi_session.reload()
+    fake_ui.leaves_open()
+    running = asyncio.create_task(pi_session.prompt("/point"))
+    question = await fake_ui.opened_custom()
+    point = question.component.handle_mouse
+    await until(lambda: point(MouseEvent(kind="press", x=2, y=0, button=1, modifiers=("ctrl",))))
+
+    assert point(MouseEvent(kind="move", x=3, y=0, button=1))
+    assert point(MouseEvent(kind="press", x=2, y=0, button=3))
+    assert point(MouseEvent(kind="release", x=2, y=0, button=3))
+    rows = "press left 2,0 ctrl, drag left 3,0, press right 2,0, release right 2,0, click right 2,0"
+    await until(lambda: question.rows == (rows,))
+
+    assert not point(MouseEvent(kind="scroll_down", x=2, y=0))
+    await running
+    assert question.is_done

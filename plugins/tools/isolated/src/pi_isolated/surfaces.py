@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
     from contextvars import Context
 
-    from pi_hookspecs import FullUserInterface, OverlayHandle, PiContext, ScreenHandle
+    from pi_hookspecs import FullUserInterface, MouseEvent, OverlayHandle, PiContext, ScreenHandle
     from pi_isolated.plugin import Member
 
 __all__ = ["Surfaces"]
@@ -173,6 +173,7 @@ class Surface:
         self._text = ""
         self.cursor = 0
         self._is_editor = False
+        self._takes_mouse = False
         self._is_open = True
         self._interrupts = 0
         self._remove: Callable[[], object] | None = None
@@ -227,6 +228,8 @@ class Surface:
                 {key: message[key] for key in ("hidden", "focus") if isinstance(message.get(key), bool)}
             )
             self._control()
+        elif op == "mouse":
+            self._takes_mouse = message.get("on") is True
         elif op == "editor" and self._is_editor:
             self._take_text(message)
         elif op == "unused" and self._is_editor:
@@ -321,6 +324,12 @@ class Surface:
         """Send a pasted text to the program."""
         self._send("input", data=bytes_of_paste(text), key="paste")
         return True
+
+    def handle_mouse(self, event: MouseEvent) -> bool:
+        """Send an event of the mouse to a program that wants them; turns of the wheel are for pi, too."""
+        if self._takes_mouse:
+            self._send("mouse", **to_wire(event))
+        return self._takes_mouse and not event.kind.startswith("scroll")
 
     def dispose(self) -> None:
         """Report to the program that it is removed."""

@@ -7,6 +7,8 @@ import { send } from "../wire.js";
 
 const SHORTEST_MS = 33;
 const MOST_FAILURES = 3;
+const BUTTONS = ["none", "left", "middle", "right"];
+const WHEEL = { scroll_up: -3, scroll_down: 3 };
 const CURSOR_MARKER = "\x1b_pi:c\x07";
 
 const drawnNow = new Set();
@@ -37,6 +39,8 @@ export class Drawn {
   #last = 0;
   #lines;
   #failures = 0;
+  /** Where a button was pressed that is still held. */
+  #pressed;
 
   /** `events`: `onClose`, `onClosed` (pi closed it), `onFailed`, `onMade`, `onDisposed`, `visible`, `capturing`. */
   constructor({ name, extension, ctxName, screen, ...events }) {
@@ -68,6 +72,7 @@ export class Drawn {
       if (!this.isOpen) return void component?.dispose?.();
       if (typeof component?.render !== "function") throw new Error("the factory returned no component: an object with render(width)");
       this.component = component;
+      if (component.handleMouse) this.send("mouse", { on: true });
       this.#focus();
       this.run(() => this.#events.onMade?.());
       if (this.#events.capturing?.() === false) this.send("overlay", { focus: false });
@@ -93,6 +98,8 @@ export class Drawn {
         return this.requestRender();
       case "input":
         return this.#input(message);
+      case "mouse":
+        return this.#mouse(message);
       case "focus":
         this.isFocused = message.focused;
         return this.#focus();
@@ -122,6 +129,21 @@ export class Drawn {
       else target?.handleInput?.(data);
     });
     this.requestRender(true);
+  }
+
+  /** Passes on what pi reports of the mouse, as the original's events. */
+  #mouse({ kind, x, y, button = 0, modifiers = [] }) {
+    const held = Object.fromEntries(["shift", "alt", "ctrl"].map((name) => [name, modifiers.includes(name)]));
+    const place = { button: BUTTONS[button] ?? "none", x, y, screenX: x, screenY: y, width: this.width, height: this.#lines?.length ?? 0 };
+    const types = { press: ["press"], release: ["release"], move: [this.#pressed ? "drag" : "move"] }[kind] ?? ["wheel"];
+    if (kind === "release" && this.#pressed === `${x},${y}`) types.push("click");
+    if (kind === "press") this.#pressed = `${x},${y}`;
+    if (kind === "release") this.#pressed = undefined;
+    for (const type of types) {
+      const more = { ...(type === "wheel" ? { wheelDelta: WHEEL[kind] } : {}), ...(type === "click" ? { clickCount: 1 } : {}) };
+      const result = this.run(() => this.component?.handleMouse?.({ type, ...place, ...held, ...more }));
+      if (result?.render ?? !["move", "release"].includes(type)) this.requestRender(true);
+    }
   }
 
   /** Renders soon; at once for a key, which a person types and waits for. */
