@@ -26,8 +26,8 @@ HEAD = """\
 
 # Keys
 
-What the keys of [the screen](screen.md) do, and how to change it. `/hotkeys` displays the keys as they are
-bound, with those of plugins.
+What the keys of [the screen](screen.md) do, and how to change them. `/hotkeys` displays the current keys,
+including those of plugins.
 
 ## Changing keys
 
@@ -44,17 +44,17 @@ want to change; an empty list takes all keys from it. The other actions keep the
 
 A key is a character or a name (`enter`, `escape`, `tab`, `space`, `backspace`, `delete`, `insert`, `home`,
 `end`, `pageUp`, `pageDown`, `up`, `down`, `left`, `right`, `f1` to `f12`), with `ctrl`, `shift`, `alt` or
-`super` before it: `ctrl+shift+x`. Many terminals send the same for `ctrl+shift+x` and `ctrl+x`; with the Kitty
-keyboard protocol, or the extended keys of tmux, they differ.
+`super` before it: `ctrl+shift+x`. Many terminals send the same sequence for
+`ctrl+shift+x` and `ctrl+x`; with the Kitty keyboard protocol, or the extended keys of tmux, they differ.
 
-The file is read at the start. What is wrong in it is reported with its line: an unknown action, with the one
-that is meant, or an unknown key, which do not count, or a key that has two actions in one place.
+The file is read at start. Mistakes are reported with their line. An unknown action (the report suggests the
+intended one) and an unknown key are ignored; a key with two actions in one place is reported, too.
 
 ## Keys of plugins
 
-A plugin adds a key with [register_shortcuts](hooks/register_shortcuts.md). It comes before the actions below,
-but for those that stop, clear, send and leave, which no plugin can have: RESERVED. Where it takes a key of
-another action, a warning at the start names both.
+A plugin adds a key with [register_shortcuts](hooks/register_shortcuts.md). It takes precedence over the actions
+below, except those that stop, clear, send and exit, whose keys no plugin can take: RESERVED. If it takes a key
+of another action, a warning at start names both.
 """
 
 GROUPS = (

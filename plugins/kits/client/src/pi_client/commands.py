@@ -92,7 +92,7 @@ class _MessageRequest(Request[values.Disposition]):
 
 @frozen(kw_only=True)
 class Prompt(_MessageRequest):
-    """Send a prompt; during a run ``streaming_behavior`` is how to queue it."""
+    """Send a prompt; during a run ``streaming_behavior`` says how to queue it."""
 
     type = "prompt"
     streaming_behavior: Literal["steer", "followUp"] | None = field(
@@ -309,7 +309,7 @@ class NewSession(Request[values.Cancelled]):
 
 @frozen(kw_only=True)
 class SwitchSession(Request[values.Cancelled]):
-    """Switch to a stored session; to a new one where nothing is stored under the path."""
+    """Switch to a stored session, or to a new one if nothing is stored at the path."""
 
     type = "switch_session"
     result = record(values.Cancelled)

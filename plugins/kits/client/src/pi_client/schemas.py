@@ -21,10 +21,10 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def schemas() -> dict[str, JsonObject]:
     """Return the schemas by name: ``commands``, ``responses``, ``events`` and ``ui``."""
     return {
-        "commands": _one_of("What is written to pi's stdin, a line each.", [*_commands(), _ui_response()]),
-        "responses": _one_of("What commands are answered with.", [*_responses(), _failure()]),
-        "events": _one_of("What happens, as lines on pi's stdout.", _events()),
-        "ui": _one_of("What plugins ask the user.", [_ui_request(name) for name in UI_METHODS]),
+        "commands": _one_of("Commands and replies on pi's stdin, one per line.", [*_commands(), _ui_response()]),
+        "responses": _one_of("Responses to commands.", [*_responses(), _failure()]),
+        "events": _one_of("Events on pi's stdout, one per line.", _events()),
+        "ui": _one_of("Requests of plugins to the user.", [_ui_request(name) for name in UI_METHODS]),
     }
 
 
