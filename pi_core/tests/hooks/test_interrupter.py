@@ -5,8 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
+
+from pi_core.hooks.interrupt import Interrupted, Watch, limited
 
 ENDS_SLOWLY = """
 import time
@@ -26,3 +29,19 @@ def test_a_watch_that_is_still_armed_does_not_end_the_process_at_its_exit():
     ended = subprocess.run([sys.executable, "-c", ENDS_SLOWLY], check=False)
 
     assert ended.returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+def test_a_limit_that_is_over_before_its_block_begins_leaves_nothing_behind(monkeypatch):
+    rearm = Watch.rearm
+
+    def suspended(watch, seconds):
+        rearm(watch, seconds)
+        time.sleep(10)  # as a process that is stopped here; the alarm ends it
+
+    monkeypatch.setattr(Watch, "rearm", suspended)
+    with pytest.raises(Interrupted), limited(0.001, "it"):
+        pytest.fail("the block was run")
+
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL

@@ -136,8 +136,8 @@ def limited(seconds: float, what: str) -> Iterator[None]:
         yield
         return
     watch = interrupter.watch(lambda _frame: Interrupted(f"{what} took longer than {seconds:g} s"))
-    watch.rearm(seconds)
-    try:
+    try:  # from here on: a process that was suspended can be interrupted before the block begins
+        watch.rearm(seconds)
         yield
     finally:
         watch.stop()
