@@ -9,7 +9,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from _pytest.runner import runtestprotocol
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,8 @@ no_clock = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow],
 settings.register_profile("dev", no_clock)
 settings.register_profile("ci", no_clock, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# For those who only want to know whether a test fails: to look for the smallest example takes minutes.
+settings.register_profile("unshrunk", no_clock, phases=[Phase.explicit, Phase.generate])
 settings.register_profile("thorough", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=30)
 
 SLOW_MODULE = re.compile(r"^pytestmark = (?:\[.*)?pytest\.mark\.(?:slow|heavy|journeys)\b", re.MULTILINE)

@@ -192,7 +192,7 @@ class Copy:
             file.write_text(original, encoding="utf-8")
 
     def _run(self, tests: Sequence[str], seconds: float) -> int:
-        options = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "--hypothesis-seed=0")
+        options = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=unshrunk")
         with self.output.open("wb") as output:
             run = subprocess.Popen(
                 [sys.executable, "-m", "pytest", *options, *tests],
