@@ -19,6 +19,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from _fake import fake_server, prompt, turns_prompt
 from _measure import show
@@ -85,18 +86,20 @@ HOST = Path(pi_typescript.__file__).parent / "host" / "main.js"
 
 
 class Files:
-    """The extensions of a program; one at a time is there."""
+    """The extensions of a program; one at a time is there, each in a file of its own, so that it stays known."""
 
     def __init__(self, program: Program) -> None:
-        self._file = Path(program.environ["PI_CODING_AGENT_DIR"], "extensions", "bench.ts")
-        self._file.parent.mkdir(exist_ok=True)
+        self._folder = Path(program.environ["PI_CODING_AGENT_DIR"], "extensions")
+        self._folder.mkdir(exist_ok=True)
 
     def set(self, source: str | None) -> None:
         """Write an extension, or remove the one that is there."""
-        if source is None:
-            self._file.unlink(missing_ok=True)
-        elif not self._file.exists() or self._file.read_text() != source:
-            self._file.write_text(source)
+        file = self._folder / f"bench-{crc32((source or '').encode()):08x}.ts"
+        for each in self._folder.glob("*.ts"):
+            if each != file:
+                each.unlink()
+        if source is not None and not file.exists():
+            file.write_text(source)
 
 
 class Measures:
