@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from pi_cli import wrap
 from pi_cli.activity import call_line
 from pi_cli.screen import Screen
-from pi_cli.words import shorten, width_of
+from pi_cli.words import shorten
 from pi_core.base.terminal_text import clean_text, one_line
+from pi_terminal_kit.words import width_of
 from pi_testing import for_each
 
 json_values = st.recursive(

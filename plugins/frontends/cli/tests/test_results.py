@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_cli.results import all_rows, failure_rows, last_line, plain_output, preview_rows
-from pi_cli.words import width_of
 from pi_core.base.terminal_text import clean_text
 from pi_hookspecs import ImageContent, TextContent, ToolResult
+from pi_terminal_kit.words import width_of
 from pi_testing import for_each
 
 

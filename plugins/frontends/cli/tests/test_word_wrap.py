@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli.words import width_of
 from pi_cli.wrap import WordWrap, folded
+from pi_terminal_kit.words import width_of
 from pi_testing import for_each
 
 texts = st.lists(st.sampled_from([*"ab-*>1. \n\t`|日é", "word ", "```\n"]), max_size=60).map("".join)

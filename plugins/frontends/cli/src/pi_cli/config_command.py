@@ -11,11 +11,12 @@ import click
 
 from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.report import print_json, print_lines, say, warn
-from pi_cli.words import one_line, width_of
+from pi_cli.words import one_line
 from pi_core.settings import schema_info
 from pi_core.settings.values import MISSING, leaves, look_up, merge, name_of, put, steps_of
 from pi_hookspecs import UnknownName, UserError
 from pi_hookspecs.secrets import is_secret_name
+from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from pi_cli.report import print_lines, say, warn
-from pi_cli.words import one_line, sentences, width_of
+from pi_cli.words import one_line, sentences
 from pi_hookspecs import NoModel, UserError
+from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,12 +14,12 @@ import click
 
 from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.report import print_json, print_lines, say, warn
-from pi_cli.words import shorten, width_of
+from pi_cli.words import shorten
 from pi_core.base.paths import below_home
 from pi_core.base.terminal_text import one_line
 from pi_core.settings.trust import TrustStore
 from pi_hookspecs import Permission, UserError
-from pi_terminal_kit.words import is_path, path_end
+from pi_terminal_kit.words import is_path, path_end, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,10 +16,11 @@ from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.extension_records import all_records
 from pi_cli.hook_calls import calls_text, recall_calls
 from pi_cli.report import print_json, print_lines, say, warn
-from pi_cli.words import one_line, width_of
+from pi_cli.words import one_line
 from pi_core.host.conditions import describe_condition
 from pi_hookspecs import UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs
+from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,8 +13,9 @@ from pi_cli.look import session_to_look_at
 from pi_cli.option_table import prompt_options
 from pi_cli.prompt_options import parsed_prompt_options
 from pi_cli.report import print_json, print_lines
-from pi_cli.words import one_line, shorten, width_of
+from pi_cli.words import one_line, shorten
 from pi_hookspecs import UnknownName
+from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

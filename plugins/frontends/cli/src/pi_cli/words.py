@@ -1,12 +1,13 @@
-"""Width of text at a terminal, and truncation to a width."""
+"""Plain rows and sentences of texts, and truncation to a width."""
 
 from __future__ import annotations
 
 import re
 
 from pi_core.base.terminal_text import clean_text, one_line
+from pi_terminal_kit.words import width_of
 
-__all__ = ["COLORS", "one_line", "plain_row", "sentences", "shorten", "width_of"]
+__all__ = ["COLORS", "one_line", "plain_row", "sentences", "shorten"]
 
 COLORS = r"\x1b\[[0-9;:]*m"
 """Escape sequences for colours and attributes (SGR)."""
@@ -20,16 +21,6 @@ def plain_row(row: object) -> str:
 def sentences(text: str) -> list[str]:
     """Split a text into its sentences."""
     return re.split(r"(?<=\.) (?=[A-Z])", text)
-
-
-def width_of(text: str) -> int:
-    """Return the number of columns of a line at a terminal."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import category, east_asian_width
-
-    visible = (each for each in text if category(each) not in ("Mn", "Me", "Cf"))
-    return sum(2 if east_asian_width(each) in "WF" else 1 for each in visible)
 
 
 def shorten(text: str, width: int, *, mark: str = "…") -> str:

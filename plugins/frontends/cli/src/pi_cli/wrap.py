@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pi_cli.words import shorten, width_of
+from pi_cli.words import shorten
+from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

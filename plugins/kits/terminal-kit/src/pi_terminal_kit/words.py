@@ -1,4 +1,4 @@
-"""Words that terminal front ends use alike: durations, ages, tokens, stored sessions, results and shortened paths."""
+"""Words that terminal front ends use alike: durations, ages, tokens, sessions, results, paths; and their widths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["age", "compacted", "count", "duration", "is_path", "path_end", "session_title", "tokens"]
+__all__ = ["age", "compacted", "count", "duration", "is_path", "path_end", "session_title", "tokens", "width_of"]
 
 _AGES = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("w", 7 * 86_400), ("d", 86_400), ("h", 3600), ("m", 60))
 
@@ -52,6 +52,16 @@ def session_title(name: str | None, first_message: str) -> str:
 def compacted(tokens: int) -> str:
     """Return the headline of a compaction, by the number of tokens before it."""
     return f"Compacted from {count(tokens, 'token')}"
+
+
+def width_of(text: str) -> int:
+    """Return the number of columns of a line at a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    visible = (each for each in text if category(each) not in ("Mn", "Me", "Cf"))
+    return sum(2 if east_asian_width(each) in "WF" else 1 for each in visible)
 
 
 def is_path(text: str) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from pi_agents.member import summary_of
 from pi_hookspecs import AssistantMessage, Line, Run, ToolResultMessage, UserError, text_of
+from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -174,17 +174,11 @@ def _rows(line: str, width: int) -> Iterator[str]:
         return
     start = used = 0
     for at, character in enumerate(line):
-        wide = _cells(character)
+        wide = width_of(character)
         if used + wide > width:
             blank = line.rfind(" ", start, at) + 1
             end = blank if blank > start else at
             yield line[start:end]
-            start, used = end, sum(map(_cells, line[end:at]))
+            start, used = end, width_of(line[end:at])
         used += wide
     yield line[start:]
-
-
-def _cells(character: str) -> int:
-    if unicodedata.combining(character) or character in "\u200d\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

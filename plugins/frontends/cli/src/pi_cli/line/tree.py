@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from pi_cli.activity import call_line
-from pi_cli.words import one_line, shorten, width_of
+from pi_cli.words import one_line, shorten
+from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,10 +7,10 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from pi_cli.words import one_line, shorten, width_of
+from pi_cli.words import one_line, shorten
 from pi_core.base.paths import below_home
 from pi_terminal_kit.branches import branch_of
-from pi_terminal_kit.words import tokens
+from pi_terminal_kit.words import tokens, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
