@@ -245,7 +245,7 @@ def _collect_leftovers(agent_dir: Path) -> None:
     with suppress(OSError):
         for draft in _drafts(agent_dir).glob("*.json"):
             pid = draft.name.partition("-")[0]
-            if pid.isdigit() and int(pid) != os.getpid() and not is_running(int(pid)):
+            if pid.isdigit() and not is_running(int(pid)):
                 text = draft.read_bytes()
                 draft.unlink()  # first, because this raises if another process was faster
                 _append(agent_dir, text)

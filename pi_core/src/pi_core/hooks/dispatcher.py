@@ -42,7 +42,6 @@ _ADDING = frozenset({"before_agent_start", "context"})
 """Hooks whose answers contain messages for the model."""
 
 P = ParamSpec("P")
-
 R = TypeVar("R")
 
 
