@@ -62,7 +62,27 @@ async def test_the_environment_s_token_comes_last(
     assert {name: headers[name] for name in ("authorization", "x-api-key") if name in headers} == {header: value}
 
 
-async def test_tool_turn_replays_thinking_call_and_result(server, model, pi_host, tmp_path):
+@pytest.fixture
+def session_of(server, model, pi_host, tmp_path):
+    """Make a session with one tool, whose model thinks; the fields are those of ``Model``."""
+
+    def make(tool, **fields):
+        return create_agent_session(
+            cwd=tmp_path,
+            host=pi_host,
+            settings=pi_host.settings,
+            model="anthropic/claude-fake",
+            thinking_level="low",
+            tools=["read"],
+            custom_tools=[tool],
+            plugins={"served": Served(model(server.url, reasoning=True, **fields))},
+            environ={"ANTHROPIC_API_KEY": "key-0123456789"},
+        )
+
+    return make
+
+
+async def test_tool_turn_replays_thinking_call_and_result(server, session_of):
     async def execute(call_id, params, signal, on_update, ctx):
         return ToolResult.text(f"content of {params['path']}")
 
@@ -77,18 +97,7 @@ async def test_tool_turn_replays_thinking_call_and_result(server, model, pi_host
         ),
         message(text("Done.")),
     )
-    session = create_agent_session(
-        cwd=tmp_path,
-        host=pi_host,
-        settings=pi_host.settings,
-        model="anthropic/claude-fake",
-        thinking_level="low",
-        tools=["read"],
-        custom_tools=[tool],
-        plugins={"served": Served(model(server.url, reasoning=True))},
-        environ={"ANTHROPIC_API_KEY": "key-0123456789"},
-    )
-    async with session:
+    async with session_of(tool) as session:
         answer = await session.prompt("What is in a.txt?")
 
     assert answer.text == "Done."
@@ -109,7 +118,7 @@ async def test_tool_turn_replays_thinking_call_and_result(server, model, pi_host
     }
 
 
-async def test_a_session_continues_its_message_thread_through_calls_and_prompts(server, model, pi_host, tmp_path):
+async def test_a_session_continues_its_message_thread_through_calls_and_prompts(server, session_of, tmp_path):
     async def execute(call_id, params, signal, on_update, ctx):
         return ToolResult.text((tmp_path / params["path"]).read_text())
 
@@ -125,18 +134,8 @@ async def test_a_session_continues_its_message_thread_through_calls_and_prompts(
         message(text("It says hi."), message_id="msg_2"),
         message(text("Bye."), message_id="msg_3"),
     )
-    session = create_agent_session(
-        cwd=tmp_path,
-        host=pi_host,
-        settings=pi_host.settings,
-        model="anthropic/claude-fake",
-        thinking_level="low",
-        tools=["read"],
-        custom_tools=[Tool(name="read", description="Read.", parameters={"type": "object"}, execute=execute)],
-        plugins={"served": Served(model(server.url, reasoning=True, compat={"supportsMessageThreads": True}))},
-        environ={"ANTHROPIC_API_KEY": "key-0123456789"},
-    )
-    async with session:
+    tool = Tool(name="read", description="Read.", parameters={"type": "object"}, execute=execute)
+    async with session_of(tool, compat={"supportsMessageThreads": True}) as session:
         await session.prompt("What is in a.txt?")
         answer = await session.prompt("Say bye.")
 

@@ -61,14 +61,13 @@ class AnthropicMessages:
 
     def _turn(self, model: Model, options: StreamOptions, compat: Compat, names: ToolNames) -> Turn:
         from pi_provider_anthropic.messages import to_messages
-        from pi_provider_anthropic.threads import Threads
+        from pi_provider_anthropic.threads import Threads, Turn
 
         if self._threads is None:
             self._threads = Threads()
         account = f"{model.base_url} {options.api_key}"
-        return self._threads.turn(
-            options.session_id or "", account, lambda answer: to_messages([answer], model, compat, names)
-        )
+        session = options.session_id or ""
+        return Turn(self._threads, session, account, lambda answer: to_messages([answer], model, compat, names))
 
     async def _events(
         self, model: Model, context: Context, options: StreamOptions, wire: _Wire

@@ -71,16 +71,6 @@ class Threads:
         self._positions: OrderedDict[str, _Position | None] = OrderedDict()
         """By session; None where the host rejected threads."""
 
-    def turn(self, session: str, account: str, to_messages: Callable[[AssistantMessage], list[dict[str, Any]]]) -> Turn:
-        """Return what one request of a session needs.
-
-        Args:
-            session: Its id.
-            account: Server and key: a thread belongs to them.
-            to_messages: Converts an answer as the next request will contain it.
-        """
-        return Turn(self, session, account, to_messages)
-
     def is_rejected(self, session: str) -> bool:
         """Whether the host has rejected threads in this session."""
         return session in self._positions and self._positions[session] is None
@@ -102,7 +92,14 @@ class Threads:
 
 
 class Turn:
-    """One request of a session and its answer. Made by ``Threads.turn``."""
+    """One request of a session and its answer.
+
+    Args:
+        threads: Where the sessions of the provider can continue.
+        session: Id of the session.
+        account: Server and key: a thread belongs to them.
+        to_messages: Converts an answer as the next request will contain it.
+    """
 
     def __init__(
         self,
