@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -115,6 +116,39 @@ async def test_a_long_reason_leaves_room_for_the_answers_and_a_row_of_what_it_is
         await user.sees("  echo 3 3/3")
         await user.press("n")
         await user.when(lambda: draws.results)
+
+
+async def test_a_question_waits_until_the_user_has_stopped_typing(desk, draws) -> None:
+    async with desk((80, 24)) as user:
+        asks = asyncio.Event()
+
+        async def approve(ctx):
+            await asks.wait()
+            return await ctx.ui.approve(APPROVAL)
+
+        await draws.lets(user, approve)
+        await user.press("m", "a")
+        asks.set()
+        await user.press("y", "space", "n")
+
+        assert user.app.editor.text.text == "may n"
+        assert not draws.results
+        await user.sees("Let bash do this?")
+        await user.press("y")
+        await user.when(lambda: draws.results)
+        assert draws.results == ["once"]
+        assert user.app.editor.text.text == "may n"
+
+
+async def test_a_question_does_not_wait_after_a_message_was_sent(desk, draws) -> None:
+    async with desk((80, 24)) as user:
+        await user.press("h", "i", "enter")
+        await draws.lets(user, lambda ctx: ctx.ui.approve(APPROVAL))
+
+        await user.when(lambda: user.app.dialog is not None)
+        await user.press("n")
+        await user.when(lambda: draws.results)
+        assert draws.results == [None]
 
 
 class AsksForEdits:

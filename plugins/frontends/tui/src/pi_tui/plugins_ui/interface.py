@@ -140,8 +140,10 @@ class Interface(DialogUI):
         if signal is not None and signal.aborted:
             return None
         forget = signal.on_abort(lambda: dialog.finish(None)) if signal is not None else None
-        self._app.open_dialog(dialog)
         try:
+            await self._app.keyboard.wait_for_pause(dialog.result)
+            if not dialog.result.done():
+                self._app.open_dialog(dialog)
             await asyncio.wait([dialog.result], timeout=seconds)
             return dialog.result.result() if dialog.result.done() else None
         finally:

@@ -6,8 +6,9 @@ keys that cannot be overridden, plugins' keys, actions of the application and of
 
 from __future__ import annotations
 
+import asyncio
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import canonical_key
 from pi_tui.editor.press import press
@@ -29,6 +30,9 @@ _ALWAYS = frozenset(["app.clear", "app.exit"])
 _SEARCH = "tui.altScreen.search"
 """Opens the search. While the editor has text, all keys of this action except the first belong to the editor."""
 
+_PAUSE = 1.0
+"""Seconds without a key for the editor after which a question may take the editor's place."""
+
 
 class Keyboard:
     """The key handling of an application.
@@ -39,6 +43,8 @@ class Keyboard:
 
     def __init__(self, app: ScreenApp) -> None:
         self._app = app
+        self._edited_at: float | None = None
+        """When the last key edited a text that is not sent yet; None if the last key did something else."""
         self._ladders = Ladders(app, time.monotonic)
         self._actions: dict[str, Callable[[], object]] = {
             "app.interrupt": self._ladders.escape,
@@ -78,21 +84,43 @@ class Keyboard:
 
     def press(self, key: Key) -> None:
         """Handle a key."""
+        self._edited_at = None
+        if self._edits(key) and self._app.editor.text.text:
+            self._edited_at = time.monotonic()
+
+    async def wait_for_pause(self, question: asyncio.Future[Any]) -> None:
+        """Wait until the user stops typing, so that a letter meant for the editor does not answer a question.
+
+        Args:
+            question: The result of the question; the wait ends when it is done.
+        """
+        while self._edited_at is not None and not question.done():
+            left = self._edited_at + _PAUSE - time.monotonic()
+            if left <= 0:
+                return
+            await asyncio.wait([question], timeout=left)
+
+    def _edits(self, key: Key) -> bool:
+        """Handle a key; return whether it went to the editor."""
         app = self._app
         if self._in_front(key):
-            return
+            return False
         actions = app.bindings.actions(key.name, "main")
         if app.editor.jumping and key.text:
             actions = ()
-        if self._editor_component(key, actions) or (RESERVED.isdisjoint(actions) and self._plugin(key)):
-            return
+        if self._editor_component(key, actions):
+            return True
+        if RESERVED.isdisjoint(actions) and self._plugin(key):
+            return False
         for action in actions:
             if self._does(action, key):
                 self._actions[action]()
-                return
+                return False
         edited = press(app.editor, key, app.bindings, width=text_width(app.size.width), page=app.editor_page)
-        if edited is not None:
-            app.set_editor(edited)
+        if edited is None:
+            return False
+        app.set_editor(edited)
+        return True
 
     def _in_front(self, key: Key) -> bool:
         """Pass a key to the part in front of the editor; return False if no such part uses it."""
