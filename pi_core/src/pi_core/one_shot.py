@@ -114,25 +114,31 @@ def run(prompt: str, **options: Any) -> Answer[Any]:
 
 def _run_in_thread(prompt: str, options: dict[str, Any]) -> Answer[Any]:
     """Answer the prompt in an event loop of another thread, and wait for it until it has settled."""
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
+    from contextlib import suppress
     from contextvars import copy_context
 
-    begun: Future[Callable[[], object]] = Future()
+    cancels: list[Callable[[], object]] = []
+    interrupted = False
 
     async def answer() -> Answer[Any]:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - it runs in a loop
-        begun.set_result(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
+        cancels.append(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
+        if interrupted:
+            raise asyncio.CancelledError
         value: Answer[Any] = await arun(prompt, **options)
         return value
 
     with ThreadPoolExecutor(1, "pi") as threads:
-        waiting = threads.submit(copy_context().run, asyncio.run, answer())
+        # The interrupt can arrive at any point, also while the work is handed to the thread.
         try:
-            answered: Answer[Any] = waiting.result()
+            answered: Answer[Any] = threads.submit(copy_context().run, lambda: asyncio.run(answer())).result()
         except KeyboardInterrupt:
-            if not waiting.done():
-                begun.result()()
+            interrupted = True
+            for cancel in cancels:
+                with suppress(RuntimeError):  # its loop has ended
+                    cancel()
             raise
     return answered
 
