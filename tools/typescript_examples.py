@@ -697,7 +697,6 @@ def compare(name: str, file: Path, known: Registered, bases: Mapping[bool, Recor
 
 
 REASONS = {
-    "built-in-tool-renderer": "its `edit` is drawn without a box there; pi draws each tool in one",
     "gondolin": "it starts a virtual machine with QEMU, which was not there when this was compared",
     "plan-mode": "the list of tools that it stores has the tools of this pi",
     "project-trust": "`project_trust` is asked before there is a process that could answer",

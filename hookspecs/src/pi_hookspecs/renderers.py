@@ -64,11 +64,14 @@ class ToolRenderer(ReprMixin):
         name: Name of the tool.
         render_call: Displays a call, see ``RenderToolCall``; None leaves it to the front end.
         render_result: Displays a result, see ``RenderToolResult``; None does the same.
+        framed: Whether the front end draws its frame around the rows: a box, or an indentation. Without it they have
+            the whole width, and a call without rows is not displayed at all. Since: 1.2.
     """
 
     name: str
     render_call: RenderToolCall | None = field(default=None, kw_only=True)
     render_result: RenderToolResult | None = field(default=None, kw_only=True)
+    framed: bool = field(default=True, kw_only=True)
 
 
 @frozen(eq=False, repr=False)

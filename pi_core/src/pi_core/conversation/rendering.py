@@ -122,6 +122,11 @@ class Renderings:
         options = {"width": width, "expanded": expanded, "partial": partial}
         return self._tool(name, "render_result", result, call_id, options)
 
+    def is_framed(self, name: str) -> bool:
+        """Return whether the front end draws its frame around the rows of a tool (``ToolRenderer.framed``)."""
+        found = self._tool_renderer(name)
+        return found is None or bool(getattr(found[1], "framed", True))
+
     def markdown(self, text: str) -> str:
         """Return a text after applying all plugins' ``MarkdownTransform`` objects; failing ones are skipped."""
         found = self._runtime.registrations.find_all(_HOOK)

@@ -107,6 +107,18 @@ def rows(result, *, width, expanded, partial):
 def register_renderers():
     return [ToolRenderer("bash", render_result=rows)]
 """
+FRAMES = """
+from pi_hookspecs import ToolRenderer, hookimpl
+
+
+def rows(result, *, width, expanded, partial):
+    return ["-" * (width - 1), "+" * (2 if expanded else 1)]
+
+
+@hookimpl
+def register_renderers():
+    return [ToolRenderer("bash", render_result=rows, framed=False)]
+"""
 
 
 def test_a_plugin_may_render_a_tools_result(talk, fake):
@@ -118,6 +130,17 @@ def test_a_plugin_may_render_a_tools_result(talk, fake):
     assert "→ bash seq 1 17\n  counted\n" in output
     terminal.type("\x0f")
     assert "counted\n    all of it\n" in terminal.sees("all of it\n")
+
+
+def test_a_result_with_a_frame_of_its_own_begins_at_the_edge(talk, fake):
+    (fake.agent_dir / "extensions").mkdir()
+    (fake.agent_dir / "extensions" / "frames.py").write_text(FRAMES)
+    terminal = talk()
+    output = call(terminal, ("bash", {"command": "seq 1 17"}))
+
+    assert f"→ bash seq 1 17\n{'-' * 79}\n+\n" in output
+    terminal.type("\x0f")
+    assert f"{'-' * 79}\n++\n" in terminal.sees("\n++\n")
 
 
 def test_an_edit_is_a_path_and_a_diff(talk, fake):

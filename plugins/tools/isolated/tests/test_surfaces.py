@@ -89,8 +89,9 @@ async def test_a_program_without_the_grant_draws_nothing(pi_session, fake_ui):
 
 RENDERS = """
 described = {"name": "look", "description": "look", "parameters": {"type": "object"}, "renders": ["call", "result"]}
+bare = {"name": "bare", "description": "bare", "parameters": {"type": "object"}, "framed": False}
 renderers = [{"type": "card", "kind": "message"}]
-send(type="ready", contract="1.1", hooks={}, registers={"tools": [described], "renderers": renderers})
+send(type="ready", contract="1.1", hooks={}, registers={"tools": [described, bare], "renderers": renderers})
 asked = 0
 for message in messages():
     if message["type"] == "render":
@@ -124,6 +125,8 @@ async def test_a_program_renders_its_tool_and_its_messages_once_for_the_same_val
     assert call() == ("1 tool_call 30 {'at': 'sea'}",)
     assert outcome() == ("2 tool_result 30 ({'at': 'sea'}, [{'type': 'text', 'text': 'seen'}])",)
     await until(lambda: fake_ui.redraws > 0)
+    assert [draw.is_framed(name) for name in ("look", "bare", "bash")] == [True, False, True]
+    assert draw.tool_call("bare", {}, width=30, call_id="c2") is None
 
 
 KEYS = {

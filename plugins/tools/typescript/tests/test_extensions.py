@@ -29,7 +29,7 @@ export default function (pi) {
 SHOUT = """
 export default (pi) => {
   pi.registerTool({
-    name: "shout", label: "Shout", description: "Shouts a text",
+    name: "shout", label: "Shout", description: "Shouts a text", renderShell: "self",
     parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
     async execute(id, { text }, signal, onUpdate, ctx) {
       onUpdate({ content: [{ type: "text", text: "..." }] });
@@ -64,6 +64,7 @@ async def test_two_extensions_share_a_process_and_each_is_a_plugin(pi_session, f
     assert [call["command"] for call in fake_tools["bash"].calls] == ["ls -A"]
     assert results[2] == "HI"
     assert "it is late" in results[3]
+    assert not pi_session.renderings.is_framed("shout")
 
     failures = []
     pi_session.subscribe(lambda event: failures.append(event.error), "extension_error")

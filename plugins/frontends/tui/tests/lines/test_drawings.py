@@ -28,6 +28,7 @@ class Plugins:
     custom: object = None
     call: object = None
     result: object = None
+    framed: bool = True
     asked: list = []  # noqa: RUF008 - each test makes its own
 
     def custom_lines(self, value, *, width, expanded):
@@ -40,6 +41,9 @@ class Plugins:
     def tool_result(self, name, result, *, width, expanded, partial, call_id):
         self.asked.append((name, result, width, expanded, partial))
         return self.result
+
+    def is_framed(self, name):
+        return self.framed
 
     def markdown(self, text):
         return text.replace("%x^2%", "x²")
@@ -69,6 +73,15 @@ def test_what_a_plugin_does_not_draw_looks_as_always():
 
     assert shown(block, Plugins(asked=[])) == shown(block)
     assert shown(block, Plugins(result=["drawn"], asked=[])) == "\n\n weather city=Oslo\n drawn\n"
+
+
+def test_a_tool_that_draws_its_own_frame_has_the_whole_width_and_no_box():
+    plugins = Plugins(call=["┌" + "─" * 28 + "┐"], result=["└" + "─" * 28 + "┘"], framed=False, asked=[])
+
+    assert shown(a_tool(), plugins) == f"\n┌{'─' * 28}┐\n└{'─' * 28}┘"
+    assert [width for _, _, width, _, _ in plugins.asked] == [30, 30]
+    assert shown(a_tool(), evolve(plugins, result=None)) == f"\n┌{'─' * 28}┐\nsunny"
+    assert shown(a_tool(), evolve(plugins, call=[], result=[])) == ""
 
 
 def test_a_call_that_is_being_received_is_partial():

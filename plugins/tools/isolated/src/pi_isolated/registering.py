@@ -100,8 +100,9 @@ class Registrations:
                 running.forget(key)
 
         about = {ours: described[theirs] for theirs, ours in _ABOUT_TOOLS.items() if described.get(theirs)}
-        if described.get("renders"):
-            about["renderer"] = member.drawing.renderings.of_tool(name, described["renders"])
+        renders, is_framed = described.get("renders"), described.get("framed") is not False
+        if renders or not is_framed:
+            about["renderer"] = member.drawing.renderings.of_tool(name, renders or [], framed=is_framed)
         return member.pi.register_tool(
             Tool(
                 name=name,

@@ -47,12 +47,13 @@ class Renderings:
         self._versions: dict[str | None, int] = {}
         self._open: dict[tuple[Any, ...], asyncio.Task[None]] = {}
 
-    def of_tool(self, name: str, parts: list[str]) -> ToolRenderer:
+    def of_tool(self, name: str, parts: list[str], *, framed: bool = True) -> ToolRenderer:
         """Return the renderer of a tool.
 
         Args:
             name: The tool.
             parts: What the program renders: ``call``, ``result``.
+            framed: Whether pi draws its box around it.
         """
         arguments: dict[str | None, Any] = {}
 
@@ -88,6 +89,7 @@ class Renderings:
             name,
             render_call=render_call if "call" in parts else note_call,
             render_result=render_result if "result" in parts else None,
+            framed=framed,
         )
 
     def of_custom(self, kind: str, custom_type: str) -> CustomRenderer:

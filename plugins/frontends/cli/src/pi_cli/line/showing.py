@@ -137,16 +137,18 @@ class DisplayedRun(PrintRun):
                 before=before,
                 duration_ms=event.duration_ms,
             )
-            for style, row in rows if drawn is None else ((style, f"  {row}") for style, row in drawn):
+            for style, row in rows if drawn is None else drawn:
                 self.screen.styled(row, style)
         self._last_call = None
 
     def _plugins_rows(
         self, tool: str, result: ToolResult, *, expanded: bool = False
     ) -> Iterable[tuple[Style, str]] | None:
-        """Return a tool's result as rendered by a plugin; None if none does."""
-        rows = self.session.renderings.tool_result(tool, result, width=self.screen.width - 2, expanded=expanded)
-        return [("", plain_row(row)) for row in rows] if rows is not None else None
+        """Return the result as a plugin renders it, indented unless that draws its own frame; None if none does."""
+        indent = "  " if self.session.renderings.is_framed(tool) else ""
+        width = self.screen.width - len(indent)
+        rows = self.session.renderings.tool_result(tool, result, width=width, expanded=expanded)
+        return [("", f"{indent}{plain_row(row)}") for row in rows] if rows is not None else None
 
     def _on_tool_execution_update(self, event: Any) -> None:
         from pi_hookspecs import text_of
@@ -178,8 +180,9 @@ class DisplayedRun(PrintRun):
         tool, arguments, result, before = self._last_result
         self.screen.line(self._call("done", tool, arguments), dim=True)
         rows = self._plugins_rows(tool, result, expanded=True)
-        for style, row in all_rows(tool, arguments, result, before) if rows is None else rows:
-            self.screen.styled(f"  {row}", style)
+        own = ((style, f"  {row}") for style, row in all_rows(tool, arguments, result, before))
+        for style, row in own if rows is None else rows:
+            self.screen.styled(row, style)
 
     # Queue
 

@@ -50,6 +50,10 @@ class Drawings(Protocol):
         """Return the rows of a tool's result."""
         ...
 
+    def is_framed(self, name: str) -> bool:
+        """Return whether a tool is drawn in pi's box."""
+        ...
+
     def markdown(self, text: str) -> str:
         """Return the Markdown to display for a complete message."""
         ...

@@ -1,4 +1,7 @@
-"""Rows of a tool call: a box in the colour of its state, with the rows of the tool's view."""
+"""Rows of a tool call: a box in the colour of its state, with the rows of the tool's view.
+
+A plugin that draws a tool may do so without the box.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +35,16 @@ _TITLE_CHARACTERS = 4000
 
 def tool_rows(block: Tool, look: Look) -> list[Line]:
     """Return the rows of a tool call."""
-    width = inner_width(look.width)
+    is_framed = look.drawings is None or look.drawings.is_framed(block.name)
+    width = inner_width(look.width) if is_framed else look.width
     arguments, view = arguments_of(block), view_of(block.name)
     rows = _drawn_call(block, arguments, look, width)
     if rows is None:
         rows = _title_rows(_with_name(view.title(arguments, look), block.name), width, look)
     body = _drawn_result(block, look, width)
     rows += view.body(block, arguments, look, width) if body is None else body
-    return boxed([*rows, *image_rows(block.images, look, width)], _BACKGROUNDS[block.status], look.width)
+    rows += image_rows(block.images, look, width)
+    return boxed(rows, _BACKGROUNDS[block.status], look.width) if is_framed else rows
 
 
 def _drawn_call(block: Tool, arguments: dict[str, Any], look: Look, width: int) -> list[Line] | None:

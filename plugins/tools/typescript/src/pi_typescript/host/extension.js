@@ -122,6 +122,7 @@ function describeTool(tool) {
   if (tool.promptGuidelines?.length) described.promptGuidelines = tool.promptGuidelines;
   const renders = [tool.renderCall && "call", tool.renderResult && "result"].filter(Boolean);
   if (renders.length) described.renders = renders;
+  if (tool.renderShell === "self") described.framed = false;
   return described;
 }
 
