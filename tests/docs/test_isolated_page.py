@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from pi_isolated.calls import known_members
-from pi_isolated.events import UPDATES_PER_SECOND
 from pi_isolated.process import CANCEL_GRACE, MAX_LINE
+from pi_isolated.registering import UPDATES_PER_SECOND
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "isolated-plugins.md").read_text(encoding="utf-8")

@@ -20,6 +20,7 @@ from pi_core.hooks.counters import Counter, summed
 from pi_core.hooks.invoker import Invoker
 from pi_core.hooks.order import sort_implementations
 from pi_core.hooks.records import CompiledHook, HookCall, HookImplementation, HookRefused, Timeouts
+from pi_core.hooks.resting import Resting
 from pi_core.hooks.running_call import current_call
 from pi_core.hooks.signatures import adapt, parameters
 from pi_hookspecs import Order, UnknownName, answers_of
@@ -49,10 +50,11 @@ class HookDispatcher:
     """Calls hooks for one session.
 
     Attributes:
-        implemented: Names of the hooks that currently have an implementation.
+        implemented: Names of the hooks that currently have an implementation to call.
 
     Args:
-        plugins: The plugin manager with the registered implementations.
+        plugins: The plugin manager with the registered implementations. A function for a notify hook that has an
+            attribute ``pi_interval`` is called at most once in that number of seconds.
         rank: Returns a plugin's index in load order; without it, plugins run in the order of their registration.
         report: Called with every failure.
         timeouts: Deadlines from the settings.
@@ -79,6 +81,7 @@ class HookDispatcher:
         self._timeouts = timeouts or Timeouts()
         self._invoker = Invoker(report, self._quarantine, trace)
         self._watchdog = self._invoker.watchdog
+        self._resting = Resting(self._update)
         self._broken: set[str] = set()
         self._handlers: dict[str, list[HookImplementation]] = {}
         self._noted: set[tuple[str, str, str]] = set()
@@ -214,7 +217,7 @@ class HookDispatcher:
         """
         if name not in self._hooks:
             raise UnknownName("event", name, self._hooks)
-        return self._hooks[name].implementations
+        return self._hooks[name].ordered
 
     def add(self, plugin: str, name: str, function: Callable[..., Any]) -> Callable[[], None]:
         """Add a handler of a plugin at run time; return a function that removes it.
@@ -257,7 +260,8 @@ class HookDispatcher:
             if name in OBSERVED:
                 ordered.sort(key=attrgetter("observes"))
                 hook.combine = self._combination(name, hook.answers, observed=any(each.observes for each in ordered))
-            hook.implementations = tuple(ordered)
+            hook.ordered = tuple(ordered)
+            hook.implementations = tuple(each for each in ordered if not each.rests)
             for cycle in cycles:
                 if cycle not in hook.cycles:
                     hook.cycles.append(cycle)
@@ -266,8 +270,14 @@ class HookDispatcher:
         found = {name for name in names or self._hooks if self._hooks[name].implementations}
         self.implemented = self.implemented.difference(names or self._hooks) | found
         self._watchdog.shortest = min(
-            (each.deadline for name in self.implemented for each in self._hooks[name].implementations), default=30.0
+            (each.deadline for hook in self._hooks.values() for each in hook.ordered), default=30.0
         )
+
+    def _update(self, name: str) -> None:
+        """Leave out the implementations of a hook that rest now."""
+        hook = self._hooks[name]
+        hook.implementations = tuple(each for each in hook.ordered if not each.rests)
+        self.implemented = self.implemented | {name} if hook.implementations else self.implemented - {name}
 
     def _combination(self, name: str, answers: Answers, *, observed: bool = False) -> Combine:
         """Return the function that calls a hook's implementations; ``observed`` reports changes to observing ones."""
@@ -300,14 +310,15 @@ class HookDispatcher:
             yield refusal
 
     def close(self) -> None:
-        """Release the timer and the signal; the next call acquires them again."""
+        """Release the timers and the signal; the next call acquires them again."""
         self._watchdog.close()
+        self._resting.close()
 
     def _implementation(
         self, hook: str, plugin: str, function: Callable[..., Any], argnames: tuple[str, ...], band: int
     ) -> HookImplementation:
         declared = self._hooks[hook].answers.deadline.value
-        return HookImplementation(
+        implementation = HookImplementation(
             hook=hook,
             plugin=plugin,
             call=self._call_of(hook, plugin, adapt(function, argnames)),
@@ -319,6 +330,10 @@ class HookDispatcher:
             observes=getattr(function, "pi_observe", False),
             counter=self._counters[hook, plugin],
         )
+        seconds = getattr(function, "pi_interval", 0.0)
+        if seconds and not self._hooks[hook].takes_answer:  # whose answer counts is asked each time
+            self._resting.apply(implementation, seconds)
+        return implementation
 
     def _call_of(self, hook: str, plugin: str, call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """Return the function to call: one that reports reads of deprecated fields, if the event has any."""

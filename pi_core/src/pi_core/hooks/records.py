@@ -62,6 +62,7 @@ class HookImplementation(ReprMixin):
         quarantined: Whether it is no longer called; if failures of the hook refuse, it then refuses.
         counter: Counts its calls, together with the plugin's other implementations of the hook.
         observes: Whether it is called after all others, with their changes, and its answer is ignored.
+        rests: Whether it is not called at present, because it was called less than its interval ago.
         defect: Why it cannot be called; set if the plugin could not be loaded.
     """
 
@@ -76,6 +77,7 @@ class HookImplementation(ReprMixin):
     quarantined: bool = False
     defect: str = ""
     observes: bool = False
+    rests: bool = False
     counter: Counter = Factory(Counter)
 
 
@@ -85,7 +87,8 @@ class CompiledHook(ReprMixin):
 
     Attributes:
         known: All implementations, including quarantined ones.
-        implementations: The implementations to call, in order.
+        ordered: The implementations that are not quarantined, in order.
+        implementations: Those of them to call now; the others rest.
         cycles: Cycles of ``before=`` and ``after=`` that were already reported.
     """
 
@@ -94,6 +97,7 @@ class CompiledHook(ReprMixin):
     answers: Answers
     combine: Combine
     known: tuple[HookImplementation, ...] = ()
+    ordered: tuple[HookImplementation, ...] = ()
     implementations: tuple[HookImplementation, ...] = ()
     cycles: list[list[str]] = Factory(list)
     _answer_type: type | None = None

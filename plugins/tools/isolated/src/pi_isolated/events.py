@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EventWriter", "changed_by", "delta_of", "read_answer", "read_result"]
 
-UPDATES_PER_SECOND = 10
-"""``message_update`` events that a plugin gets in a second at most."""
-
 _NOT_ON_WIRE = {"user_bash": ("operations",)}
 """Fields of answers that are objects of this process."""
 
@@ -33,16 +29,7 @@ class EventWriter:
     """Writes the events for one process, and remembers which part of the conversation it has."""
 
     def __init__(self) -> None:
-        self._updated: dict[str, float] = {}
         self._sent: dict[str, dict[str, Any]] = {}
-
-    def is_due(self, plugin: str) -> bool:
-        """Whether a ``message_update`` may be sent now for a plugin; one that may not is left out."""
-        now = time.monotonic()
-        if now - self._updated.get(plugin, 0.0) < 1 / UPDATES_PER_SECOND:
-            return False
-        self._updated[plugin] = now
-        return True
 
     def write(self, hook: str, event: Any) -> dict[str, Any]:
         """Return an event as JSON data.

@@ -121,7 +121,7 @@ class Member:
 
     async def ask_hook(self, hook: str, event: Any, ctx: PiContext) -> Any:
         """Return the program's answer to an event."""
-        if not self._is_asked(hook, event) or (hook == "message_update" and not self._is_update_due()):
+        if not self._is_asked(hook, event):
             return None
         from pi_isolated.running import is_starting  # when it is needed, not before the first request
 
@@ -140,11 +140,6 @@ class Member:
             return True  # its process lives on, in which it has to begin anew
         filters = self.ready.hooks.get(hook)
         return filters is not None and ("tools" not in filters or event.tool_name in filters["tools"])
-
-    def _is_update_due(self) -> bool:
-        """Whether an update is to be sent: thousands come in a second, and all but a few are left out here."""
-        process = self.running.process if self.running is not None else None
-        return process is None or process.events.is_due(self.name)
 
     async def ask(
         self,

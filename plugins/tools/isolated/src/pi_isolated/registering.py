@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from pi_isolated.plugin import Member
     from pi_isolated.ready import Ready
 
-__all__ = ["Registrations"]
+__all__ = ["UPDATES_PER_SECOND", "Registrations"]
+
+UPDATES_PER_SECOND = 10
+"""``message_update`` events that a plugin gets in a second at most."""
 
 _ABOUT_TOOLS = {
     "label": "label",
@@ -75,6 +78,8 @@ class Registrations:
         async def handle(event: Any, ctx: PiContext) -> Any:
             return await self._member.ask_hook(hook, event, ctx)
 
+        if hook == "message_update":
+            handle.pi_interval = 1 / UPDATES_PER_SECOND  # type: ignore[attr-defined]  # of a stream all else is left out
         self._member.pi.on(hook, handle)
 
     def _add_tool(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
