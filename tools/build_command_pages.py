@@ -40,8 +40,9 @@ COMMANDS_HEAD = """\
 
 # Slash commands
 
-A line that begins with a slash is a command. `/help` lists those of a session: with them the skills (`/skill:NAME`),
-prompt templates and commands of the plugins that are installed. An unknown one is not sent unless you insist.
+A line that begins with a slash is a command. `/help` lists all commands of a session, including skills
+(`/skill:NAME`), prompt templates and the commands of installed plugins. An unknown command is sent to the model
+only if you send it a second time.
 
 """
 
@@ -107,10 +108,10 @@ def _block(text: str) -> str:
 
 async def commands_page(home: Path) -> str:
     """Return the page of the slash commands."""
-    lines = [COMMANDS_HEAD, "## Of the screen\n\n| command | what it does |\n| --- | --- |\n"]
+    lines = [COMMANDS_HEAD, "## Commands of the screen\n\n| command | what it does |\n| --- | --- |\n"]
     lines += [f"| `/{name}` | {_cell(command.description)} |\n" for name, command in own_commands().items()]
-    lines.append("\nThose of the line mode are on [its page](line-mode.md#commands).\n\n")
-    lines.append("## Of plugins\n\n| command | plugin | what it does |\n| --- | --- | --- |\n")
+    lines.append("\nThe line mode has [its own list](line-mode.md#commands).\n\n")
+    lines.append("## Commands of plugins\n\n| command | plugin | what it does |\n| --- | --- | --- |\n")
     async with create_agent_session(model="offline/rules", cwd=home, environ={"HOME": str(home)}) as session:
         for each in sorted(await session.get_commands(), key=lambda each: each.name):
             plugin = each.source_info.path if each.source_info is not None else ""

@@ -47,7 +47,11 @@ def register_commands() -> Sequence[Command]:
     """Add ``/permissions`` and ``/bug``, in every front end."""
     return [
         Command("permissions", handler=_show_permissions, description="List remembered decisions, and undo one"),
-        Command("bug", handler=_write_bug_report, description="Write a report of a bug for you to read: /bug [TEXT]"),
+        Command(
+            "bug",
+            handler=_write_bug_report,
+            description="Write a bug report to a file, without sending it: /bug [TEXT]",
+        ),
     ]
 
 

@@ -64,7 +64,7 @@ async def _quit(talk: Talk, _argument: str) -> None:
 
 COMMANDS = {
     "help": Command("List the commands, or show a page of the documentation: /help TOPIC", _help),
-    "hotkeys": Command("List the keys, as they are bound", _hotkeys),
+    "hotkeys": Command("List the current key bindings", _hotkeys),
     "reload": Command("Reload extensions, skills, prompts and themes", _reload),
     "quit": Command("Exit", _quit),
 }

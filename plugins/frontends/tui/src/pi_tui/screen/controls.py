@@ -320,7 +320,7 @@ class Controls(_App):
             found = [self._keys_row(each) for each in ACTIONS.values() if each.places[0] == place]
             rows += [("", title), *filter(None, found)] if any(found) else []
         plugins = [(each.name, f"{each.description} ({each.plugin})") for each in self.port.shortcuts()]
-        return [*rows, *([("", "Of plugins"), *plugins] if plugins else [])]
+        return [*rows, *([("", "Keys of plugins"), *plugins] if plugins else [])]
 
     def _keys_row(self, action: Action) -> tuple[str, str] | None:
         scrolling = {key for each in _SCROLLING for key in self.bindings.keys(each)}
