@@ -13,7 +13,7 @@ import pytest
 from attrs import Factory, field, frozen
 
 import pi_hookspecs
-from pi_hookspecs import Tool, Usage, UserMessage
+from pi_hookspecs import Completion, Tool, Usage, UserMessage
 from pi_hookspecs.values import ReprMixin, Value
 from pi_testing import for_each
 
@@ -148,3 +148,18 @@ def test_nothing_extra_stays_it_in_a_copy(copied):
 
     assert copied(message) == message
     assert copied(message).extra is message.extra
+
+
+@for_each(
+    ("replaces", "why"),
+    [
+        ("ab", "replaces is the start and the end"),
+        ((1, 2, 3), "replaces is the start and the end"),
+        (5, "replaces is the start and the end"),
+        ((3, 2), "must not begin before 0 or end before it begins"),
+        ((-1, 2), "must not begin before 0 or end before it begins"),
+    ],
+)
+def test_what_a_completion_replaces_is_a_start_and_an_end(replaces, why):
+    with pytest.raises((TypeError, ValueError), match=why):
+        Completion("x", replaces=replaces)

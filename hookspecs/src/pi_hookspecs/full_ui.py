@@ -34,7 +34,8 @@ Since 1.1 it may be ``async``; what is typed after a second without an answer is
 AutocompleteProvider: TypeAlias = (
     "Callable[[str, int], Sequence[str] | Sequence[Completion] | Awaitable[Sequence[str] | Sequence[Completion]]]"
 )
-"""Gets the editor's text and the position of the cursor in it; returns what the word before the cursor could become.
+"""Gets the editor's text and the position of the cursor in it; returns what the word before the cursor could become, or
+what ``Completion.replaces`` names.
 
 Plain, within 100 ms, or ``async``, within 2 seconds.
 """

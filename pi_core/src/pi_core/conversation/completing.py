@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from pi_core.agent.safe_text import safe_repr
 from pi_core.hooks.drawing import DrawingGuard
 from pi_hookspecs import Completion
@@ -44,7 +46,7 @@ class PluginCompletions:
         if slot is None:
             slot, answer = await self._call_discovered(name, text)
         if slot is not None and hasattr(answer, "__await__"):
-            answer = await slot.wait(_awaited(answer), _SECONDS)
+            answer = await slot.wait(_awaited(answer, text), _SECONDS)
         return answer or ()
 
     def words(self, name: str, text: str) -> tuple[str, ...]:
@@ -68,7 +70,7 @@ class PluginCompletions:
         from pi_hookspecs.specs import interface
 
         answer = await hooks.call(interface.complete_mention, CompleteMentionEvent(text=text), self._runtime.ctx)
-        return () if answer is None else tuple(answer.completions)
+        return () if answer is None else tuple([_whole(each, text) for each in answer.completions])
 
     def _call(self, name: str, text: str) -> tuple[DrawingSlot | None, Any]:
         """Call a command's completer. Return its slot and its completions or an awaitable; None without a completer."""
@@ -77,7 +79,7 @@ class PluginCompletions:
             return None, None
         complete = found.thing.complete
         slot = self._guard.named(found.plugin, f"the completion of /{name}", found.thing)
-        return slot, slot.run(lambda: _checked(complete(text)), complete)[1]
+        return slot, slot.run(lambda: _checked(complete(text), text), complete)[1]
 
     async def _call_discovered(self, name: str, text: str) -> tuple[DrawingSlot | None, Any]:
         """Like ``_call``, for a command that no plugin registered but a plugin lists."""
@@ -88,16 +90,16 @@ class PluginCompletions:
             return None, None
         complete = found.complete
         slot = self._guard.named("commands_discover", f"the completion of /{name}", self)
-        return slot, slot.run(lambda: _checked(complete(text)), complete)[1]
+        return slot, slot.run(lambda: _checked(complete(text), text), complete)[1]
 
 
-async def _awaited(answer: Awaitable[Any]) -> tuple[Completion, ...]:
-    checked: tuple[Completion, ...] = _checked(await answer)
+async def _awaited(answer: Awaitable[Any], typed: str) -> tuple[Completion, ...]:
+    checked: tuple[Completion, ...] = _checked(await answer, typed)
     return checked
 
 
-def _checked(answer: Any) -> Any:
-    """Return a completer's result as completions; an awaitable is returned unchanged.
+def _checked(answer: Any, typed: str) -> Any:
+    """Return a completer's result as completions of all that is typed; an awaitable is returned unchanged.
 
     Raises:
         TypeError: The result is neither.
@@ -107,6 +109,15 @@ def _checked(answer: Any) -> Any:
     if answer is None:
         return ()
     if isinstance(answer, list | tuple) and all(isinstance(each, str | Completion) for each in answer):
-        return tuple(Completion(each) if isinstance(each, str) else each for each in answer)
+        return tuple([Completion(each) if isinstance(each, str) else _whole(each, typed) for each in answer])
     message = f"it answered {safe_repr(answer)}, which is not a list of strings or Completion values"
     raise TypeError(message)
+
+
+def _whole(offer: Completion, typed: str) -> Completion:
+    """Return a completion that replaces a part of what is typed as one of all of it, which front ends insert."""
+    if offer.replaces is None:
+        return offer
+    start, end = offer.replaces
+    label = offer.label if offer.label is not None else offer.value
+    return evolve(offer, value=f"{typed[:start]}{offer.value}{typed[end:]}", label=label, replaces=None)

@@ -30,6 +30,16 @@ async def test_texts_and_values_are_offered_alike(completions):
     assert offered == (Completion("bread"), milk)
 
 
+async def test_an_offer_for_a_part_of_what_is_typed_is_one_for_all_of_it(completions):
+    def complete(typed):
+        return [Completion("milk", replaces=(7, 8)), Completion("buy", label="Buy", replaces=[0, 3])]
+
+    offered = await completions(complete).arguments("note", "bring, m now")
+
+    buy = Completion("buyng, m now", label="Buy")
+    assert offered == (Completion("bring, milk now", label="milk"), buy)
+
+
 async def test_an_async_completer_is_awaited(completions):
     async def complete(typed):
         await asyncio.sleep(0)
@@ -127,6 +137,13 @@ async def test_mentions_of_all_plugins_are_offered_in_order(runtime_of, plugin):
     part = PluginCompletions(runtime_of(offers("1", "2"), offers("3")))
 
     assert [each.value for each in await part.mentions("t")] == ["t1", "t2", "t3"]
+
+
+async def test_a_mention_may_replace_a_part_of_what_is_typed(runtime_of, plugin):
+    result = CompleteMentionResult(completions=[Completion("tide", replaces=(4, 5))])
+    part = PluginCompletions(runtime_of(plugin(complete_mention=lambda event: result)))
+
+    assert await part.mentions("doc/t") == (Completion("doc/tide", label="tide"),)
 
 
 async def test_without_a_plugin_no_mention_is_offered(runtime_of):

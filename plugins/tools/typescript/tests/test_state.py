@@ -253,8 +253,9 @@ export default function (pi) {
   pi.on("session_start", (event, ctx) => {
     ctx.ui.addAutocompleteProvider((current) => ({
       async getSuggestions(lines, line, column, options) {
-        const found = /#\\w*$/.exec(lines[line].slice(0, column));
+        const found = /[#@]\\w*$/.exec(lines[line].slice(0, column));
         if (!found) return current.getSuggestions(lines, line, column, options);
+        if (found[0] === "@") return { prefix: "@", items: [{ value: "@12" }] };
         return { prefix: found[0], items: [{ value: "#12", label: "#12", description: `issue, ${event.reason}` }] };
       },
       applyCompletion: (...given) => current.applyCompletion(...given),
@@ -286,8 +287,11 @@ async def test_what_completes_and_filters_what_is_typed_is_there_once_in_each_se
         (listen,), (complete,) = fake_ui.input_handlers, fake_ui.autocomplete_providers
 
         (found,) = await complete("look at #1 now", 10)
-        assert (found.value, found.description) == ("#12", f"issue, {reason}")
+        assert (found.value, found.description, found.replaces) == ("#12", f"issue, {reason}", (8, 10))
         assert list(await complete("nothing", 3)) == []
+        assert [each.replaces for each in await complete("one\n😀 #1 now", 8)] == [(6, 8)]
+        (found,) = await complete("😀 issue @ now", 9)
+        assert (found.value, found.label, found.replaces) == ("@12 ", "@12", (8, 9))
         typed = ("a", "x", "!", "axé", "\x1b[A\x1bOPx\x1b[200~axe\x1b[201~")
         left = ["a+", True, "!", "a+é+", "\x1b[A+\x1bOP+\x1b[200~axe\x1b[201~+"]
         assert [await listen(each) for each in typed] == left

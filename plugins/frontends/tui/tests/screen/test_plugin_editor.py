@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_hookspecs import CustomMessage, Shortcut, hookimpl
+from pi_hookspecs import Completion, CustomMessage, Shortcut, hookimpl
 from pi_testing import text, thinking
 from pi_tui.screen.typed_filters import TypedFilters
 
@@ -126,6 +126,30 @@ async def test_a_provider_of_a_plugin_completes_the_word(desk, draws) -> None:
         await user.press("tab")
 
         assert user.typed.strip() == "#123"
+
+
+async def test_a_provider_of_a_plugin_says_which_part_is_replaced(desk, draws) -> None:
+    def issues(text: str, cursor: int) -> list[Completion]:
+        start = text.find("issue ")
+        return [Completion(f"#{number}", replaces=(start, cursor)) for number in (12, 34)] if start >= 0 else []
+
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.add_autocomplete_provider(issues))
+        await user.type("see issue 3")
+        await user.sees("→ #12", "#34")
+        await user.press("down", "tab")
+
+        assert user.typed.strip() == "see #34"
+
+
+async def test_a_provider_that_replaces_what_is_not_there_is_reported(desk, draws) -> None:
+    async with desk() as user:
+        await draws.lets(
+            user, lambda ctx: ctx.ui.add_autocomplete_provider(lambda *_: [Completion("x", replaces=(0, 99))])
+        )
+        await user.type("ab")
+
+        await user.sees("offers to replace (0, 99) of 2 characters")
 
 
 class Keys:

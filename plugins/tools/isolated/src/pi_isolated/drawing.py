@@ -8,13 +8,14 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting
-from pi_hookspecs import Completion, PiError
+from pi_hookspecs import PiError
+from pi_isolated.registering import completion_of
 from pi_isolated.renderings import Renderings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pi_hookspecs import PiContext
+    from pi_hookspecs import Completion, PiContext
     from pi_isolated.plugin import Member
 
 __all__ = ["Drawing"]
@@ -101,17 +102,14 @@ class Drawing:
                 self._removes[what] = ctx.ui.on_terminal_input(self._filter)
 
     async def _complete(self, text: str, cursor: int) -> list[Completion]:
-        """Return what the program would put in place of the word before the cursor."""
+        """Return what the program would put in place of the word before the cursor, or of another part."""
         ctx = self._session()
         if ctx is None:
             return []
         before = text[:cursor].split("\n")
         request = {"type": "complete", "lines": text.split("\n"), "line": len(before) - 1, "column": len(before[-1])}
         answer = await self._member.request(request, ctx)
-        return [
-            Completion(str(each["value"]), description=str(each.get("description") or ""), label=each.get("label"))
-            for each in answer or ()
-        ]
+        return [completion_of(each) for each in answer or ()]
 
     async def _filter(self, text: str) -> bool | str:
         """Return what the program leaves of what was typed; True for nothing."""

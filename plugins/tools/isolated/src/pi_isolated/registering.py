@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pi_isolated.plugin import Member
     from pi_isolated.ready import Ready
 
-__all__ = ["UPDATES_PER_SECOND", "Registrations"]
+__all__ = ["UPDATES_PER_SECOND", "Registrations", "completion_of"]
 
 UPDATES_PER_SECOND = 10
 """``message_update`` events that a plugin gets in a second at most."""
@@ -127,7 +127,7 @@ class Registrations:
 
             ctx = context_of(self._member)
             found = await self._member.request({"type": "complete", "command": name, "prefix": prefix}, ctx)
-            return [_completion(each) for each in found or ()]
+            return [completion_of(each) for each in found or ()]
 
         return self._member.pi.register_command(
             name,
@@ -167,8 +167,8 @@ class Registrations:
         return member.pi.events.on(name, lambda data: member.process_of_session().forward(member, name, data))
 
 
-def _completion(found: Any) -> Completion:
-    """Return a completion: a text, or an object with ``value`` and perhaps ``label`` and ``description``.
+def completion_of(found: Any) -> Completion:
+    """Return a completion: a text, or an object with ``value``, perhaps ``label``, ``description`` and ``replaces``.
 
     Raises:
         PiError: It is neither.
@@ -178,8 +178,12 @@ def _completion(found: Any) -> Completion:
     if not isinstance(found, dict) or not isinstance(found.get("value"), str):
         raise PiError(f"a completion is a text or has a 'value', not {found!r:.80}")
     label = found.get("label")
-    return Completion(
-        found["value"],
-        description=str(found.get("description") or ""),
-        label=label if isinstance(label, str) else None,
-    )
+    try:
+        return Completion(
+            found["value"],
+            description=str(found.get("description") or ""),
+            label=label if isinstance(label, str) else None,
+            replaces=found.get("replaces"),
+        )
+    except (TypeError, ValueError) as error:
+        raise PiError(str(error)) from error

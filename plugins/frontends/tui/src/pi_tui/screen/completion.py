@@ -138,8 +138,6 @@ class Completions:
         """
         menu, text = self.menu, editor.text
         if menu is not None and text != self._text:
-            start, typed = menu.offer.start, text.text[menu.offer.start : text.cursor]
-            goes_on = text.text[:start] == self._text.text[:start] and text.cursor > self._text.cursor
-            items = [each for each in menu.offer.items if goes_on and each.value.startswith(typed)]
-            menu = Menu(menu.offer._replace(items=items[:1], end=text.cursor)) if items else None
+            offer = menu.offer.typed_on(self._text, text)
+            menu = Menu(offer) if offer is not None else None
         return editor if menu is None else editor.replaced(*menu.taken)

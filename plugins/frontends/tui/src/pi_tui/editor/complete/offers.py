@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from attrs import evolve
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_hookspecs import Completion
+    from pi_tui.editor.text import Text
 
 __all__ = ["Menu", "Offer", "Source"]
 
@@ -16,8 +19,8 @@ class Offer(NamedTuple):
     """Possible replacements of a part of a text.
 
     Attributes:
-        start: Index of the first character that is replaced.
-        end: Index after the last replaced character.
+        start: Index of the first character that is replaced, unless an item says what it replaces.
+        end: Index after the last replaced character, as above.
         items: The possible replacements, the best first; never empty.
         after: Text inserted after the chosen item, unless that is a folder.
     """
@@ -26,6 +29,27 @@ class Offer(NamedTuple):
     end: int
     items: Sequence[Completion]
     after: str = ""
+
+    def span(self, number: int) -> tuple[int, int]:
+        """Return the start and the end of what an item replaces."""
+        return self.items[number].replaces or (self.start, self.end)
+
+    def typed_on(self, before: Text, text: Text) -> Offer | None:
+        """Return the first item that begins with what is typed now, as an offer for the present text.
+
+        Args:
+            before: The text for which this offer was made.
+            text: The present text.
+        """
+        more = text.cursor - before.cursor
+        if more <= 0:
+            return None
+        for number, item in enumerate(self.items):
+            start, end = self.span(number)
+            is_same = text.text[:start] == before.text[:start]
+            if is_same and start <= text.cursor and item.value.startswith(text.text[start : text.cursor]):
+                return self._replace(items=[evolve(item, replaces=(start, end + more))])
+        return None
 
 
 class Source(Protocol):
@@ -62,4 +86,5 @@ class Menu(NamedTuple):
     def taken(self) -> tuple[int, int, str]:
         """The start and the end of the replaced part of the text, and the replacement."""
         value = self.offer.items[self.selected].value
-        return self.offer.start, self.offer.end, value if value.endswith("/") else value + self.offer.after
+        start, end = self.offer.span(self.selected)
+        return start, end, value if value.endswith("/") else value + self.offer.after

@@ -1,4 +1,4 @@
-"""Completion of the word before the cursor by a plugin's provider."""
+"""Completion by a plugin's provider: of the word before the cursor, or of the part that an item names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORD = re.compile(r"\S*\Z")
 
 
 class WordSource:
-    """Completes the word before the cursor.
+    """Completes what is before the cursor.
 
     Args:
         provider: Returns completions for the word.
@@ -36,6 +36,8 @@ class WordSource:
         for each in items:
             if not all(isinstance(text, str) for text in (each.value, each.description, each.label or "")):
                 raise TypeError(f"a provider offers {each!r:.60}, which is not text")
+            if each.replaces is not None and each.replaces[1] > len(text):
+                raise ValueError(f"a provider offers to replace {each.replaces!r} of {len(text)} characters")
         word = _WORD.search(text[:cursor])
         start = cursor if word is None else word.start()
         return Offer(start, cursor, items) if items else None

@@ -3,6 +3,7 @@
 import { getEditorTheme } from "../shim/theme.js";
 import { providerFor } from "./completion.js";
 import { keybindings } from "./keys.js";
+import { pointsOf } from "./points.js";
 
 /** Returns what a surface draws: the editor, with the messages between it and pi. */
 export async function openEditor(screen, factory) {
@@ -48,10 +49,10 @@ export async function openEditor(screen, factory) {
   };
 }
 
-/** The index of the cursor in the text. */
+/** The number of characters before the cursor. */
 function cursorOf(editor, text) {
   const place = editor.getCursor?.();
-  if (place === undefined) return text.length;
+  if (place === undefined) return pointsOf(text, text.length);
   const before = text.split("\n").slice(0, place.line);
-  return before.reduce((sum, line) => sum + line.length + 1, 0) + place.col;
+  return pointsOf(text, before.reduce((sum, line) => sum + line.length + 1, 0) + place.col);
 }
