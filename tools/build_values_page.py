@@ -31,9 +31,9 @@ INTRODUCTION = """\
 
 # Values
 
-What plugins get and make, field by field. The events and answers of hooks are on [their pages](hooks/README.md), what
-`ctx` can do is on [ctx](hooks/ctx.md). Every name here can be imported from `pi_hookspecs`. Values are frozen;
-`attrs.evolve(value, field=...)` makes a changed copy.
+The values that plugins receive and create, field by field. Events and answers of hooks have [their own
+pages](hooks/README.md), and so has [`ctx`](hooks/ctx.md). Every name here can be imported from `pi_hookspecs`. Values
+are frozen; `attrs.evolve(value, field=...)` makes a changed copy.
 """
 
 THEMES = {
@@ -42,9 +42,9 @@ THEMES = {
     "Models and requests": ("models", "model_answers", "virtual_models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "session_context", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
-    "In events and answers": ("events.prompt", "events.boundaries", "events.commands"),
-    "What plugins draw": ("lines", "screen", "forms", "approvals", "activities", "full_ui", "renderers"),
-    "What plugins register": (
+    "Parts of events and answers": ("events.prompt", "events.boundaries", "events.commands"),
+    "Drawing": ("lines", "screen", "forms", "approvals", "activities", "full_ui", "renderers"),
+    "Registrations": (
         *("registrations", "interface_registrations", "exports", "logins", "front_ends", "completions"),
         *("resources", "resource_files", "mcp", "secrets", "traces", "counters"),
     ),
@@ -77,11 +77,10 @@ IMPLEMENTED |= {
 }
 
 MODES = """\
-## What a mode gets: options
+## Options of a mode
 
 `Mode.run(session, options)` gets the options of the command line. A mode sends the `prompts` in order and returns
-the exit code; the other fields are there for those that want them. Neither class is to be imported: both are the
-command line's own.
+the exit code; the other fields are optional to use. Do not import these two classes: they belong to the command line.
 """
 
 
@@ -93,7 +92,7 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield INTRODUCTION
     yield from (f"- [{theme}](#{theme.lower().replace(' ', '-')})" for theme in THEMES)
-    yield "- [What a mode gets: options](#what-a-mode-gets-options)\n"
+    yield "- [Options of a mode](#options-of-a-mode)\n"
     for theme, modules in THEMES.items():
         yield f"## {theme}\n"
         for name in modules:

@@ -34,7 +34,7 @@ def describe(heading: str, described: Any, declared: Answers | None = None) -> I
         yield f"{text}\n"
     if not isinstance(described, type):
         for each in get_args(described):
-            yield f"One of them is `{each.__name__}`: {markdown((getdoc(each) or '').splitlines()[0])}\n"
+            yield f"**`{each.__name__}`**: {markdown((getdoc(each) or '').splitlines()[0])}\n"
             yield from _members(each)
     elif has_fields(described):
         yield from fields_table(described, meanings, declared)

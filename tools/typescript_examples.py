@@ -708,11 +708,11 @@ HEAD = """\
 
 # The original's examples
 
-The {count} examples of extensions of the original, version {version}, run unchanged by [this pi](../typescript.md) and
-by the original, with the same scripted model: each gets a prompt with a call of a tool, calls of its own tools, and its
-commands, with the first answer in every dialog. Compared are what it registers, the requests to the model, messages,
-results of tools, what it asks and shows, and what it stores in the session; for {screens} that draw, also their lines
-in a terminal of 80 columns after the same keys. {same} of {count} are the same.
+This page compares how [this pi](../typescript.md) and the original run the original's {count} example extensions,
+version {version}, unchanged and with the same scripted model. Each gets a prompt with a tool call, calls of its own
+tools, and its commands; each dialog gets its first answer. The comparison covers what the example registers, its
+requests to the model, messages, tool results, dialogs and notices, and what it stores in the session; for {screens}
+that draw, also their rows in a terminal of 80 columns after the same keys. {same} of {count} behave the same.
 
 | example | loads | registers | requests and events | screen |
 | --- | --- | --- | --- | --- |

@@ -81,7 +81,7 @@ PACKAGES = (
     Package(
         "@baochunli/pi-collaborating-agents@0.4.6",
         "its tool `agent_message` lists the agents",
-        "this session is listed under the name that it was given",
+        "this session is listed under its name",
         "(you)",
         say="Who is there?",
         answers=call("agent_message", action="list"),
@@ -96,7 +96,7 @@ PACKAGES = (
     Package(
         "pi-markdown-preview@0.16.0",
         "its command `/preview-clear-cache`",
-        "its folder of pictures is cleared, which a notice says; other commands need pandoc and a browser",
+        "its picture folder is cleared, and a notice says so; other commands need pandoc and a browser",
         "cache",
         say="/preview-clear-cache",
     ),
@@ -126,7 +126,7 @@ PACKAGES = (
     Package(
         "pi-sync-system-theme@0.2.5",
         "its command `/system-theme-push dark`",
-        "it says how it is used: it takes its argument for a list, also in the original",
+        "it prints its usage, because it treats its argument as a list; the original does the same",
         "Usage: /system-theme-push",
         say="/system-theme-push dark",
     ),
@@ -140,7 +140,7 @@ PACKAGES = (
     Package(
         "pi-web-access@0.28.0",
         "its tool `fetch_content`, with an address of this computer",
-        "it refuses the address, from which it protects",
+        "it refuses the address, as it should",
         "Blocked internal address",
         say="Fetch it",
         answers=call("fetch_content", url="http://127.0.0.1:9/tide"),
@@ -248,9 +248,9 @@ HEAD = """\
 
 # Packages of the original's extensions
 
-Ten packages of npm with [extensions for the original](../typescript.md), unchanged, installed with
-`pi install npm:NAME` and used once each with a scripted model: nine of them in one session that has all ten, and the
-one that needs a screen in a terminal.
+Ten npm packages with [extensions for the original](../typescript.md), installed unchanged with `pi install npm:NAME`.
+Each was used once with a scripted model: nine of them in one session that has all ten, and the one that needs a screen
+in a terminal.
 
 | package | version | what was used | what happened |
 | --- | --- | --- | --- |

@@ -54,7 +54,7 @@ class ToolInfo(Value):
         annotations: What its author declares about its effects; nothing verifies it.
         output_schema: JSON schema of its result's ``details``, if any.
         exposure: When it is offered to the model, see ``ToolExposure``.
-        namespace: What groups it with others, such as the name of an MCP server.
+        namespace: The group that it belongs to, such as the name of an MCP server.
     """
 
     name: str

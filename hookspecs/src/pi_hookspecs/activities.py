@@ -16,7 +16,7 @@ __all__ = ["Activity", "ActivityItem"]
 
 @frozen(eq=False, repr=False)
 class ActivityItem(Value):
-    """One thing that runs or waits.
+    """One item that is running or pending.
 
     Attributes:
         text: One line: its id, its state, what it costs so far.
@@ -35,11 +35,11 @@ def _items(given: Iterable[ActivityItem]) -> tuple[ActivityItem, ...]:
 
 @frozen(eq=False, repr=False)
 class Activity(Value):
-    """What one plugin has running or pending.
+    """A plugin's running and pending work.
 
     Attributes:
         label: A few words for the strip: ``2 agents working``.
-        items: The single things, which the opened strip lists.
+        items: The items that the open strip lists.
         listed: Whether a front end without a strip displays the items as a widget; else it displays the label as a
             status.
     """

@@ -132,7 +132,7 @@ class PiAPI(Protocol):
         description: str = "",
         complete: Completer | None = None,
     ) -> Any:
-        """Add the slash command ``/name``; of two with the same name, that of the later plugin in load order wins.
+        """Add the slash command ``/name``; if two have the same name, the one of the later plugin in load order wins.
 
         Args:
             name: Without the slash.

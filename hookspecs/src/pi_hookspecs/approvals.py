@@ -26,7 +26,8 @@ class ApprovalChoice(Value):
         label: What the user sees: ``Allow once``.
         means: What the answer would mean, for answers whose label does not say it all.
         allows: Whether it allows what was asked about; False for a refusal.
-        lasting: Whether the decision outlives this question; the answer of such a refusal is returned, too.
+        lasting: Whether the decision applies beyond this question; a lasting refusal returns its ``answer`` instead
+            of None.
         key: The key that chooses it at once, one letter; empty for none.
     """
 

@@ -73,7 +73,7 @@ class ToolCall(Value):
 
 @frozen(eq=False, repr=False)
 class UnknownContent(Value):
-    """A block of a type that this version does not know; ``extra`` holds all of it but the type."""
+    """A block of a type that this version does not know; ``extra`` contains everything but the type."""
 
     type: str
     extra: dict[str, Any] = Factory(nothing_more)

@@ -247,7 +247,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """The session's managed background processes.
 
         Raises:
-            UserError: On use, if no plugin keeps processes, as the plugin ``tools`` does.
+            UserError: On use, if no plugin provides processes. The plugin ``tools`` does.
         """
         ...
 

@@ -54,11 +54,11 @@ class FormField(ReprMixin):
         description: A sentence that explains it.
         options: What a choice offers: texts, or ``FormOption`` with another title.
         default: The value if the user enters nothing.
-        required: Whether there must be a value; else a field that the user leaves out is not in the answer.
-        minimum: The least number, length of a text, or number of choices.
-        maximum: The greatest of these.
-        pattern: A regular expression that a text must contain a match of.
-        check: Gets a value that fits all that, and returns what is wrong with it, or None.
+        required: Whether a value is required; an optional field without a value is not in the answer.
+        minimum: The minimum number, length of a text, or number of choices.
+        maximum: The maximum of the same.
+        pattern: A regular expression that must match somewhere in a text.
+        check: Called with a value that passes all other checks; returns an error message, or None.
 
     Raises:
         ValueError: The type is unknown, a choice has no options, or the pattern is not a regular expression.

@@ -24,7 +24,7 @@ class StartFacts(ReprMixin):
 
     Attributes:
         cwd: The working directory; that of the session, unless an older session is continued.
-        agent_dir: The user's folder of pi.
+        agent_dir: The agent directory.
         settings: The user's settings, and the project's if it is trusted.
         theme: The value of ``--use-theme`` or the setting ``theme``: a theme's name, or ``light-theme/dark-theme``.
         session_name: The value of ``--name``; a stored session's own name is not known yet.

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["AutocompleteProvider", "FullUserInterface", "TerminalInputHandler"]
 
 TerminalInputHandler: TypeAlias = "Callable[[str], bool | str | Awaitable[bool | str | None] | None]"
-"""Gets what was typed, before the front end reads it; returns True to discard it, or what is to be read instead.
+"""Gets terminal input before the front end does; returns True to discard it, or the input to use instead.
 
-Since 1.1 it may be ``async``; what is typed after a second without an answer is read unchanged.
+Since 1.1 it may be ``async``; if it takes more than a second, the input is used unchanged.
 """
 
 AutocompleteProvider: TypeAlias = (
@@ -84,7 +84,7 @@ class FullUserInterface(UserInterface, Protocol):
         overlay: Overlay | None = None,
         fallback: Callable[[FullUserInterface], Any] | None = None,
     ) -> Any:
-        """Display a component that has the keys until it calls ``screen.done(result)``; return the result.
+        """Display a component that has the focus until it calls ``screen.done(result)``; return the result.
 
         Args:
             factory: Makes the component.

@@ -171,10 +171,10 @@ class SystemMessage(Value):
 
     Attributes:
         content: Text for the model; empty in a record that pi appends.
-        sections: Sections of the system prompt by name, in their order: new or changed ones; None for one that is gone.
+        sections: Sections of the system prompt by name, in their order: new or changed ones; None for a removed one.
         tools_added: Declarations of tools that are offered from here on, each with ``name``, ``description`` and
             ``parameters``.
-        tools_removed: Objects with the ``name`` of a tool that is not offered any more, or in another form.
+        tools_removed: Objects with the ``name`` of a tool that is no longer offered, or is now declared differently.
     """
 
     content: str | tuple[Content, ...] = ""

@@ -23,7 +23,7 @@ class GeneratedImages(Value):
     Attributes:
         images: The images, at least one.
         model: The model that drew them.
-        text: What the model wrote besides, such as the prompt as it revised it; may be empty.
+        text: Text that the model returned with the images, such as its revised prompt; may be empty.
         usage: Tokens and dollars of the request.
     """
 

@@ -108,19 +108,19 @@ class ProviderInfo(Value):
         name: Display name.
         api: API id of models without one, and of model ids that are not in the table.
         base_url_from: An address in which ``{NAME}`` is an environment variable, such as
-            ``{GOOGLE_GEMINI_BASE_URL}/v1beta``. Where all of its variables are set it replaces ``base_url``, also in
-            models that have the same one; an address that the user or a program configures is kept.
+            ``{GOOGLE_GEMINI_BASE_URL}/v1beta``. If all of these variables are set, it replaces ``base_url``, also
+            in models with the same base URL; an address that the user or a program configures is kept.
         key_variables: Environment variables for the key; the first that is set is used.
         keyless: Whether it needs no key.
         default_model: Model id to select when the user names none; None means it is never selected automatically.
         only_by_name: Whether its models must be named, because lists and cycling leave them out: for test doubles.
-        headers: Sent with requests for a model id that is not in the table; a listed model has all of its own.
+        headers: Sent with requests for a model id that is not in the table; a listed model has its own headers.
         compat: As ``headers``, for ids that are not in the table.
         models: Its models. May be given as a function, which is called once, on first access: a run with another
             provider does not pay for hundreds of models. None, with ``keyless``: the plugin that implements ``api``
             asks the server at ``base_url`` (``ModelDiscovery``).
 
-    If fields are functions, these are compared, so that comparing loads nothing.
+    If ``models`` is a function, equality compares the function, so that a comparison loads no models.
     """
 
     id: str

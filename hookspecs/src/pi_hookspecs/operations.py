@@ -146,7 +146,7 @@ class LsOperations(Protocol):
         ...
 
     async def entries(self, path: str) -> Sequence[tuple[str, bool]]:
-        """Return name and "is a directory, or a link to one" of all entries that can be examined."""
+        """Return the name of each entry that can be examined, and whether it is a directory or a link to one."""
         ...
 
 

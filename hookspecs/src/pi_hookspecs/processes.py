@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ManagedProcess", "ProcessOutput", "ProcessStatus", "Processes"]
 
 ProcessStatus: TypeAlias = Literal["running", "exited", "stopped"]
-"""``stopped`` is a process that ``stop`` or the end of the session has ended."""
+"""``stopped`` means that ``stop`` or the end of the session has ended it."""
 
 
 @frozen(eq=False, repr=False)
@@ -78,7 +78,7 @@ class ManagedProcess(Protocol):
         ...
 
     async def wait(self) -> int:
-        """Return its exit code when it has ended, and all its output was read."""
+        """Wait until it has ended and all its output was read; return its exit code."""
         ...
 
     async def stop(self) -> None:
@@ -98,7 +98,7 @@ class Processes(Protocol):
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> ManagedProcess:
-        """Start a process; the plugins of the session are asked before (``child_environment``, ``Launcher``).
+        """Start a process, after asking the session's plugins (``child_environment``, ``Launcher``).
 
         Args:
             command: For the shell, or a program and its arguments.

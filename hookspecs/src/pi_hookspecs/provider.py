@@ -37,16 +37,16 @@ class StreamOptions(ReprMixin):
         signal: The run's abort signal; a stream that sees it ends with an ``Error`` of reason ``aborted``.
         api_key: The key or token; never in ``repr``.
         reasoning: Thinking level; None is off.
-        output_schema: JSON schema of the object that the answer's text must be, as JSON. A provider enforces it where
-            its API can and ignores it elsewhere: the system prompt asks for the same, and the caller validates the
-            answer.
+        output_schema: JSON schema of the object that the answer's text must contain, as JSON. A provider enforces
+            it if its API can and ignores it otherwise: the system prompt asks for the same, and the caller
+            validates the answer.
         thinking_budgets: Tokens per level, where the API counts budgets.
         max_retries: How often the transport retries a request that got no answer, before the stream begins.
         max_retry_delay_ms: Longest retry delay that a server may request; 0 means no limit.
         timeout_ms: Longest silence before and during the answer; 0 means no limit.
         progress_timeout_ms: Longest time without new content; unlike ``timeout_ms`` it is not reset by pings. 0 is no
             limit, None leaves it to the transport.
-        continues: Whether the server may continue the conversation from the answer; False for a request beside the
+        continues: Whether the server may continue the conversation from the answer; False for a request outside the
             conversation, such as one that keeps its prompt in the cache.
         image_options: What an image model is asked for: ``count`` of images, and ``size``, ``aspect_ratio``,
             ``quality``, ``background`` and ``format`` in the words of its API.
@@ -98,8 +98,8 @@ class ModelDiscovery(Protocol):
     """Optional protocol of a ``Provider``: asks a server which models it has now.
 
     It is used for providers of its API that need no key and list no models, such as a server on the user's machine
-    that may not be running. All of them together get a short deadline (200 ms), only when models are listed or an
-    unknown name is looked up, never for a model that is known.
+    that may not be running. All of them together have 200 ms to answer. They are asked only when models are listed
+    or an unknown name is looked up, never for a known model.
     """
 
     async def discover(self, provider: ProviderInfo, options: StreamOptions) -> ProviderInfo:

@@ -70,7 +70,7 @@ class BranchSummaryMessage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CompactionSummaryMessage(Value):
-    """Summary that replaces everything before it; ``tokens_before`` is the context's size before."""
+    """Summary that replaces everything before it; ``tokens_before`` is the size of the context that it replaced."""
 
     summary: str
     tokens_before: int
@@ -81,7 +81,7 @@ class CompactionSummaryMessage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class UnknownMessage(Value):
-    """A message of a role that this version does not know; ``extra`` holds all of it but the role."""
+    """A message of a role that this version does not know; ``extra`` contains everything but the role."""
 
     role: str
     extra: dict[str, Any] = Factory(nothing_more)
@@ -90,7 +90,7 @@ class UnknownMessage(Value):
 AgentMessage: TypeAlias = (
     Message | BashExecutionMessage | CustomMessage | BranchSummaryMessage | CompactionSummaryMessage | UnknownMessage
 )
-"""What a conversation holds; ``convert_to_llm`` makes a ``Message`` of it, or nothing.
+"""A message of a conversation; ``convert_to_llm`` converts it to a ``Message``, or omits it.
 
 Type-checked code distinguishes messages with ``isinstance``: to a type checker an unknown role may be any string, so
 comparing ``role`` narrows nothing. The same holds for content blocks and session entries.

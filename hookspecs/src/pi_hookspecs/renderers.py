@@ -81,7 +81,7 @@ class MarkdownTransform(ReprMixin):
     Transforms run in load order, each guarded as a ``ToolRenderer`` is; one that fails changes nothing.
 
     Attributes:
-        name: Its name; of two with the same name, the later one in load order is used.
+        name: Its name; if two have the same name, the later one in load order is used.
         transform: Gets the text of a whole message and returns another one.
     """
 

@@ -82,7 +82,7 @@ class ResourceKind(ReprMixin):
             ``ResourceProblem`` in place of a file that exists and may not be used.
         unique: Whether only the first of two with the same name is used, with a notice to the user.
         overrides: Whether that is intended, so that there is no notice.
-        keep: Whether results of ``read`` are cached on disk; False where they contain the file's text.
+        keep: Whether results of ``read`` are cached on disk; False if they contain the file's text.
         max_bytes: Size limit; a larger file is a problem.
     """
 

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 ComponentFactory: TypeAlias = "Callable[[ScreenHandle], Component | object]"
-"""Makes a component. What it returns instead of one, such as a Textual widget, is displayed by front ends that can."""
+"""Creates a component. It may return something else, such as a Textual widget, for front ends that can display that."""
 
 ScreenKind: TypeAlias = Literal["textual", "lines"]
 """What draws the component: a Textual application, or a front end that only shows its lines."""
@@ -133,8 +133,8 @@ class Overlay(ReprMixin):
     Attributes:
         anchor: Edge or corner of the screen at which it is placed.
         width: Its width; the front end chooses when None.
-        height: Its greatest height; the screen's when None.
-        min_width: Its least width, in cells.
+        height: Its maximum height; the screen's when None.
+        min_width: Its minimum width, in cells.
         margin: Cells that stay free at the screen's edges.
         offset: Cells right and down from its place; negative ones left and up.
         visible: Called with the ``ScreenSize`` when that changes; the overlay is hidden while it returns False.

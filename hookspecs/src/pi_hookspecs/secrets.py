@@ -71,7 +71,7 @@ class TextStream(Protocol):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class KnownSecret(Value):
-    """A secret value, and where pi knows it from.
+    """A secret value and its source.
 
     Attributes:
         source: The environment variable, the provider of the entry in ``auth.json``, ``request`` for a key or a header
@@ -87,9 +87,10 @@ class KnownSecret(Value):
 class SecretValues(Protocol):
     """The known secret values, and functions that remove them from texts.
 
-    Known are the values of environment variables with a name such as ``..._KEY`` or ``..._TOKEN``, the keys and logins
-    of ``auth.json``, ``--api-key``, the key and the configured headers of each request, and what plugins add. Values of
-    fewer than six characters are not kept: they would match ordinary words. No ``repr`` contains a value.
+    These are the values of environment variables with a name such as ``..._KEY`` or ``..._TOKEN``, the keys and
+    logins of ``auth.json``, ``--api-key``, the key and the configured headers of each request, and what plugins
+    add. Values of fewer than six characters are not kept: they would match ordinary words. No ``repr`` contains a
+    value.
     """
 
     def redact(self, text: str) -> str:
@@ -99,8 +100,8 @@ class SecretValues(Protocol):
     def clean(self, text: str) -> str:
         """Return a text as it may be written somewhere: to a file, an export, telemetry, a log, an index.
 
-        Secrets are replaced as the plugins of ``TextRedactor`` do it, known ones and those that look like one, unless
-        the user turned that off. Without such a plugin it is ``redact``.
+        The ``TextRedactor`` services replace known secrets and texts that look like secrets, unless the user turned
+        that off. Without such a service, this does the same as ``redact``.
 
         Raises:
             PiError: Such a plugin failed; do not write the text.
@@ -126,7 +127,7 @@ class SecretValues(Protocol):
         """Resolve a configured value, such as a key in ``models.json``.
 
         ``!command`` is the output of a shell command, which runs once and is added; ``$NAME`` and ``${NAME}`` are
-        environment variables; any other text is a literal. ``add`` these if they are secrets.
+        environment variables; any other text is a literal. Pass the latter two to ``add`` if they are secrets.
 
         Returns:
             None if a variable is not set.

@@ -128,13 +128,13 @@ class CachedPrompt(Value):
     Attributes:
         model: The model that was asked.
         thinking_level: Its reasoning effort.
-        has_thinking_budget: Whether it thinks with a number of tokens, which an answer of one token cannot have.
+        has_thinking_budget: Whether it thinks with a token budget, for which an answer of one token has no room.
         usage: Usage of the last answer, or of the last refresh.
         retention: How long the request asks the provider to keep the prompt.
-        lifetime: For how many seconds the provider keeps it since its last use.
+        lifetime: Seconds for which the provider keeps the prompt after its last use.
         phase: ``run`` while a prompt is being answered, ``idle`` while the session waits for the next one.
-        phase_seconds: Time since the conversation's last request, or since it has been waiting.
-        refreshes: How often the prompt was already kept in the cache since then.
+        phase_seconds: Seconds since the conversation's last request, or since the session began to wait.
+        refreshes: How often the prompt was already refreshed since then.
     """
 
     model: Model
@@ -154,11 +154,11 @@ class CacheWarmingPlan(Value):
 
     Attributes:
         warm: Whether to send it.
-        after_seconds: When, in seconds since the last use of the cache; None means that nothing is decided later.
+        after_seconds: When, in seconds since the last use of the cache; None means that no later decision is planned.
         reason: Why it is not sent, for the user; empty if it is.
         probability: Probability that there is a next request.
-        miss_cost: What the next request would cost more without the cache.
-        refresh_cost: What sending it again costs.
+        miss_cost: Additional cost of the next request without the cache.
+        refresh_cost: Cost of sending the request again.
         savings: Expected savings: ``miss_cost`` times ``probability``, minus ``refresh_cost``.
     """
 
@@ -173,12 +173,12 @@ class CacheWarmingPlan(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CacheWarmingState(Value):
-    """The next decision of a session on its provider's cache; ``str`` of it is a sentence without its subject.
+    """A session's next decision about its provider's cache; ``str()`` returns it as a phrase.
 
     Attributes:
         plan: What is planned.
         seconds: Time until then, 0 while the prompt is being refreshed; None if nothing is planned any more.
-        refreshes: How often the last prompt was kept in the cache.
+        refreshes: How often the last prompt was refreshed.
     """
 
     plan: CacheWarmingPlan
@@ -279,12 +279,12 @@ class PluginManifest(Value):
         command: The program and its arguments; relative paths are below ``folder``.
         contract: The version of the contract that it is written for, ``1.1``.
         folder: Where it is, and where it runs.
-        grants: What it declares that it uses, which is enforced; None without a declaration.
+        grants: The declared grants, which are enforced; None without a declaration.
         agent_dir: The agent directory.
         entry: The plugin's file, if the program runs several plugins: those of a session with the same command share
             one process, which gets the name and the file of each. None for a program that is one plugin.
         options: Further fields of the message ``start`` to a process that is shared; plain data.
-        registers: What is known of what it registers before it has run for the first time, as a program reports it.
+        registers: What it is known to register before its first run, in the form in which a program reports it.
     """
 
     name: str

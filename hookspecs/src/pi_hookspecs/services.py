@@ -59,7 +59,7 @@ class Compactor(Protocol):
 
     It may also have ``prepare(request, ctx) -> CompactionPreparation | None``, plain or ``async``: the plan,
     passed to the hook ``session_before_compact`` before any request to a model; None when there is nothing to compact.
-    If it is missing, that hook gets the branch alone.
+    Without it, that hook gets only the branch.
     """
 
     async def compact(self, request: CompactionRequest, ctx: PiContext) -> Compaction | None:
@@ -181,15 +181,15 @@ class PluginRunner(Protocol):
             report: Called with each problem that leaves the rest of the plugin usable.
 
         Raises:
-            UserError: It cannot be used. Return an object whose hooks fail for a plugin whose absence would permit
-                what it refuses.
+            UserError: It cannot be used. For a plugin that may refuse calls, return an object whose hooks fail
+                instead, so that its absence permits nothing.
         """
         ...
 
 
 @runtime_checkable
 class ExtensionLanguage(Protocol):
-    """Turns extensions in languages other than Python into plugins: says which program runs them.
+    """Turns extensions in languages other than Python into plugins: names the program that runs them.
 
     It may also have:
 
@@ -232,7 +232,7 @@ class ProcessKeeper(Protocol):
 
 @runtime_checkable
 class TraceContext(Protocol):
-    """Knows the span of a distributed trace that a session works on; ``ctx.trace_context()`` asks it."""
+    """Provides the span of a distributed trace that a session works on; ``ctx.trace_context()`` asks it."""
 
     async def trace_context(self, ctx: PiContext) -> Mapping[str, str]:
         """Return ``traceparent`` and, if there is one, ``tracestate``, as in W3C Trace Context; empty for no span.
@@ -274,7 +274,7 @@ class SessionSearch(Protocol):
         Args:
             store: The store that the user chose; it is not a ``SearchableStore``.
             place: Where it keeps its sessions.
-            query: See ``SearchableStore.search``, as the others.
+            query: See ``SearchableStore.search``, also for the following arguments.
             cwd: The working directory; all when None.
             limit: The most matches.
 

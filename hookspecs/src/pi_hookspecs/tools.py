@@ -158,7 +158,7 @@ class Tool(ReprMixin):
         output_schema: JSON schema of its result's ``details``, for programs; the model does not see it.
         exposure: Whether it is offered to the model while it is active, only once it has been activated, or never; see
             ``ToolExposure``.
-        namespace: What groups it with others, such as the name of an MCP server; the model does not see it.
+        namespace: The group that it belongs to, such as the name of an MCP server; the model does not see it.
         renderer: Displays its calls and results; None leaves that to the front end.
     """
 

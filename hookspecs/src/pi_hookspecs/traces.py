@@ -14,7 +14,8 @@ HookOutcome: TypeAlias = Literal["ok", "vetoed", "raised", "answer", "deadline",
 """How a call ended.
 
 ``vetoed``: its answer blocks or cancels; ``answer``: its answer was of a wrong type; ``deadline``: it took too long;
-``blocked``: it was interrupted, because it blocked the event loop; ``cancelled``: what it belongs to was cancelled.
+``blocked``: it was interrupted, because it blocked the event loop; ``cancelled``: the operation that it is part of
+was cancelled.
 """
 
 
@@ -26,7 +27,7 @@ class HookTrace(Value):
         hook: The hook's name.
         plugin: The plugin whose implementation was called.
         milliseconds: How long it took, without the time that a dialog was open.
-        changed: Whether it answered something.
+        changed: Whether it returned an answer.
         started: When it was called, in seconds since 1970.
         outcome: How it ended.
         key: What the event is about: the id of its tool call, or of its request to a model; None for other events.

@@ -99,7 +99,7 @@ class SessionView(Protocol):
 
     @property
     def reference(self) -> str | None:
-        """What opens the session again, as ``SessionInfo.path``; None for a session in memory."""
+        """The reference that opens the session again, as ``SessionInfo.path``; None for a session in memory."""
         ...
 
     @property

@@ -40,7 +40,7 @@ class RouteRequest(ReprMixin):
         previous: Model and reasoning effort of the conversation's last successful answer; None before the first.
         failed: With ``retry``, the answer that failed: its ``provider``, ``model``, ``thinking_level`` and
             ``error_message``. None if no model was chosen for it.
-        messages: Those of the request, as a provider gets them; each is copied when it is read.
+        messages: The messages of the request, as a provider gets them; each is copied when it is read.
         signal: Aborts the request.
     """
 

@@ -19,8 +19,8 @@ class CacheWarmingDecisionEvent(ReprMixin):
     """The last request can be sent again, so that the provider's cache keeps its prompt.
 
     Attributes:
-        prompt: What the cache has.
-        plan: What the policy has decided, with costs and reason.
+        prompt: The cached prompt.
+        plan: The policy's decision, with costs and reason.
     """
 
     type: ClassVar[Literal["cache_warming_decision"]] = "cache_warming_decision"
@@ -30,7 +30,7 @@ class CacheWarmingDecisionEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CacheWarmingDecisionResult(Value):
-    """Whether to send it (``warm``), instead of what the policy has decided, and the reason, for the user."""
+    """Whether to send the request (``warm``), which replaces the policy's decision, and the reason, for the user."""
 
     warm: bool
     reason: str | None = None

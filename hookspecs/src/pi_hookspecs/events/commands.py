@@ -20,7 +20,7 @@ __all__ = ["CommandInfo", "CommandsDiscoverEvent", "CommandsDiscoverResult", "So
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SourceInfo(Value):
-    """Where something comes from.
+    """The origin of a command or resource.
 
     Attributes:
         path: Its file; the plugin for what a plugin registered.

@@ -94,7 +94,7 @@ class BeforeModelRequestEvent(ReprMixin):
         model: The model that would be asked, with its prices and limits.
         estimated_tokens: Estimated input tokens: a quarter of the characters of system prompt, tools and messages.
         system_prompt: The system prompt of the request.
-        messages: Those of the request, as the provider gets them; each is copied when it is read.
+        messages: The messages of the request, as the provider gets them; each is copied when it is read.
     """
 
     type: ClassVar[Literal["before_model_request"]] = "before_model_request"
@@ -112,9 +112,10 @@ class BeforeModelRequestEvent(ReprMixin):
 class BeforeModelRequestResult(Value):
     """A refusal (``block``) to make the request.
 
-    It is answered with the ``reason`` as its error, written for the user; the conversation's run ends, ``ctx.complete``
-    returns that answer. No refused request is repeated. A process that was started for one prompt, such as ``pi -p``,
-    ends with ``exit_code``, 1 to 255, when a request of its conversation was refused; None means 1. Budgets use 4.
+    A refused request is answered with ``reason`` as its error, so write it for the user. The conversation's run
+    ends; ``ctx.complete`` returns that answer. A refused request is not repeated. A process that was started for
+    one prompt, such as ``pi -p``, ends with ``exit_code``, 1 to 255, when a request of its conversation was
+    refused; None means 1. Budgets use 4.
     """
 
     block: bool = False
@@ -166,10 +167,10 @@ class AfterProviderResponseEvent(ReprMixin):
     Attributes:
         status: HTTP status.
         headers: The headers of the response; their names are in lower case.
-        request_id: Id of the request, as in ``BeforeProviderRequestEvent``; so are the next four.
+        request_id: Id of the request. This field and the next four are as in ``BeforeProviderRequestEvent``.
         purpose: What the request is for.
         plugin: The plugin that made it.
-        attempt: How often it was made, this time included.
+        attempt: How often the request was made, including this time.
         base_url: The address that it was sent to.
     """
 
@@ -188,10 +189,10 @@ class ModelUsageEvent(ReprMixin):
     """A request has ended, and this is what it used.
 
     Attributes:
-        request_id: Id of the request, as in ``BeforeModelRequestEvent``; so are the next three.
+        request_id: Id of the request. This field and the next three are as in ``BeforeModelRequestEvent``.
         purpose: What the request was for.
         plugin: The plugin that made it.
-        attempt: How often it was made, this time included.
+        attempt: How often the request was made, including this time.
         model: The model that was asked.
         usage: Tokens and cost, as the answer reports them; all 0 if the provider reported none.
         duration_ms: Milliseconds from the beginning of the request to the end of its answer.

@@ -128,7 +128,7 @@ async def agent_start(event: AgentStartEvent, ctx: PiContext) -> None:
         ctx: The session and the run's abort signal.
 
     When: first event of every run, retries included.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -144,7 +144,7 @@ async def agent_end(event: AgentEndEvent, ctx: PiContext) -> None:
         ctx: The session after the run.
 
     When: last event of every run; ``agent_before_settle`` follows when nothing is queued.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -160,7 +160,7 @@ async def turn_start(event: TurnStartEvent, ctx: PiContext) -> None:
         ctx: The session before the turn.
 
     When: before the messages and the request of a turn.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -192,7 +192,7 @@ async def message_start(event: MessageStartEvent, ctx: PiContext) -> None:
         ctx: The session so far.
 
     When: once for every user, assistant, tool result and custom message.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -208,7 +208,7 @@ async def message_update(event: MessageUpdateEvent, ctx: PiContext) -> None:
         ctx: The session so far.
 
     When: for every event of the model's stream between start and end.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -256,7 +256,7 @@ async def agent_settled(event: AgentSettledEvent, ctx: PiContext) -> None:
         ctx: The session, idle.
 
     When: once per prompt, after retries and queued messages.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -272,7 +272,7 @@ async def model_select(event: ModelSelectEvent, ctx: PiContext) -> None:
         ctx: The session.
 
     When: after the change.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -288,7 +288,7 @@ async def thinking_level_select(event: ThinkingLevelSelectEvent, ctx: PiContext)
         ctx: The session.
 
     When: after the change.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """

@@ -27,7 +27,7 @@ async def ui_prompt_start(event: UIPromptStartEvent, ctx: PiContext) -> None:
 
     When: after a plugin has opened a dialog of ``ctx.ui``, if there is a user; the dialog does not wait for the hook.
         If several dialogs are open at the same time, it is called for the first one only.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1
     """
@@ -43,7 +43,7 @@ async def ui_prompt_end(event: UIPromptEndEvent, ctx: PiContext) -> None:
         ctx: The session.
 
     When: after the last open dialog was answered or dismissed, or has timed out; always after its ``ui_prompt_start``.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1
     """

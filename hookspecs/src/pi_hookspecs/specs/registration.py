@@ -31,7 +31,7 @@ def register_providers() -> Sequence[Provider]:  # type: ignore[empty-body]
     """Add implementations of API ids: objects with ``api`` and ``stream(model, context, options)``.
 
     When: once per load of the plugin.
-    Answers: collect; of two with the same API id, the later one wins.
+    Answers: collect; if two have the same API id, the later one wins.
     On error: reported; the plugin registers no provider.
     Since: 1.0
     """
@@ -44,7 +44,7 @@ def register_models() -> Sequence[ProviderInfo | VirtualModel]:  # type: ignore[
     A ``VirtualModel`` answers no request itself: its plugin chooses the model that answers each of them.
 
     When: once per load of the plugin.
-    Answers: collect; of two with the same provider id, the later one wins.
+    Answers: collect; if two have the same provider id, the later one wins.
     On error: reported; the plugin adds no models.
     Since: 1.0
     """
@@ -55,7 +55,7 @@ def register_tools() -> Sequence[Tool]:  # type: ignore[empty-body]
     """Add tools that the model may call.
 
     When: once per load of the plugin.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no tools.
     Since: 1.0
     """
@@ -66,7 +66,7 @@ def register_commands() -> Sequence[Command]:  # type: ignore[empty-body]
     """Add slash commands.
 
     When: once per load of the plugin.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no commands.
     Since: 1.0
     """
@@ -77,7 +77,7 @@ def register_flags() -> Sequence[Flag]:  # type: ignore[empty-body]
     """Add options to the command line.
 
     When: once per load of the plugin; at start-up the plugin index is used instead.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no options.
     Since: 1.0
     """
@@ -88,7 +88,7 @@ def register_shortcuts() -> Sequence[Shortcut]:  # type: ignore[empty-body]
     """Add keyboard shortcuts to interactive front ends.
 
     When: once per load of the plugin.
-    Answers: collect; of two with the same key, the later one wins.
+    Answers: collect; if two have the same key, the later one wins.
     On error: reported; the plugin adds no keys.
     Since: 1.0
     """
@@ -99,7 +99,7 @@ def register_modes() -> Sequence[Mode]:  # type: ignore[empty-body]
     """Add front ends.
 
     When: once per load of the plugin; at start-up their names come from the plugin index.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no front end.
     Since: 1.0
     """
@@ -110,7 +110,7 @@ def register_subcommands() -> Sequence[Subcommand]:  # type: ignore[empty-body]
     """Add subcommands of ``pi``.
 
     When: once per load of the plugin; at start-up their names come from the plugin index.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no subcommands.
     Since: 1.0
     """
@@ -121,7 +121,7 @@ def register_session_stores() -> Sequence[type[SessionStore]]:  # type: ignore[e
     """Add session stores.
 
     When: once per load of the plugin.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no store.
     Since: 1.0
     """
@@ -134,8 +134,8 @@ def register_services() -> Sequence[Service]:  # type: ignore[empty-body]
     Each object implements one of the protocols below; return several objects to provide several.
 
     When: once per load of the plugin.
-    Answers: collect; of each kind the one registered last is used, except that every ``ToolOperations`` (the last
-        first) and every ``Launcher`` is asked.
+    Answers: collect; for each kind, the service that was registered last is used, except that every
+        ``ToolOperations`` (the last first) and every ``Launcher`` is asked.
     On error: reported; the plugin provides nothing.
     Since: 1.0
     """
@@ -157,7 +157,7 @@ def register_renderers() -> Sequence[Renderer | ToolRenderer | MarkdownTransform
     """Add renderers for custom messages, entries and tools (``ToolRenderer``), and transforms of Markdown.
 
     When: once per load of the plugin.
-    Answers: collect; of two for the same custom type or tool, the later one wins; all transforms run.
+    Answers: collect; if two are for the same custom type or tool, the later one wins; all transforms run.
     On error: reported; the plugin adds no renderer.
     Since: 1.0
     """
@@ -168,7 +168,7 @@ def register_themes() -> Sequence[Theme]:  # type: ignore[empty-body]
     """Add themes.
 
     When: once per load of the plugin.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no theme.
     Since: 1.0
     """
@@ -179,7 +179,7 @@ def register_exporters() -> Sequence[Exporter]:  # type: ignore[empty-body]
     """Add export formats of sessions: HTML, Markdown.
 
     When: once per load of the plugin; at start-up formats and suffixes come from the plugin index.
-    Answers: collect; of two for the same format, the later one wins.
+    Answers: collect; if two are for the same format, the later one wins.
     On error: reported; the plugin adds no format.
     Since: 1.0
     """
@@ -190,7 +190,7 @@ def register_resource_kinds() -> Sequence[ResourceKind]:  # type: ignore[empty-b
     """Add kinds of files that pi finds and reads: skills, prompt templates, context files.
 
     When: once per load of the plugin.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no kind.
     Since: 1.0
     """
@@ -201,7 +201,7 @@ def register_logins() -> Sequence[Login]:  # type: ignore[empty-body]
     """Add ways to sign in to a provider.
 
     When: once per load of the plugin.
-    Answers: collect; of two for the same provider, the later one wins.
+    Answers: collect; if two are for the same provider, the later one wins.
     On error: reported; the plugin adds no login.
     Since: 1.0
     """
@@ -240,7 +240,7 @@ def register_permissions() -> Sequence[PermissionStore]:  # type: ignore[empty-b
     itself is ``ctx.ui.approve``.
 
     When: once per load of the plugin, when permissions are listed.
-    Answers: collect; of two with the same name, the later one wins.
+    Answers: collect; if two have the same name, the later one wins.
     On error: reported; the plugin adds no permissions.
     Since: 1.1
     """
@@ -263,7 +263,7 @@ def activate(pi: PiAPI) -> None:
         pi: This plugin's registrations and actions in one session.
 
     When: once per session, before ``session_start``.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported; what was registered before the error stays.
     Since: 1.0
     """

@@ -89,7 +89,7 @@ async def after_provider_response(event: AfterProviderResponseEvent, ctx: PiCont
         ctx: The session.
 
     When: when the head of the response has arrived, before its body.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -106,7 +106,7 @@ async def model_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
 
     When: after each request that no plugin refused: answered, failed, or aborted, retries included; before
         ``message_end``.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1
     """
@@ -121,8 +121,8 @@ async def cache_warming_decision(event: CacheWarmingDecisionEvent, ctx: PiContex
         event: What the cache has, and what the policy has decided, with costs and reason.
         ctx: The session.
 
-    When: shortly before the prompt's time in the cache is over, if its model has a known one and the setting
-        ``cacheWarming`` is not ``off``; also where the policy has decided against it.
+    When: shortly before the cache drops the prompt, if the model's cache lifetime is known and the setting
+        ``cacheWarming`` is not ``off``; also if the policy has decided against it.
     Answers: first; it replaces the policy's decision. ``None`` leaves it.
     On error: reported; the policy's decision stays.
     Since: 1.1

@@ -69,7 +69,7 @@ async def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
         ctx: The current session.
 
     When: after ``activate``, before the first prompt.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported; the session begins anyway.
     Since: 1.0
     """
@@ -85,7 +85,7 @@ async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
         ctx: The session; it is stale afterwards.
 
     When: when the process exits normally, and before every change of session or reload.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported; the session ends anyway.
     Since: 1.0
     """
@@ -101,7 +101,7 @@ async def session_switch(event: SessionSwitchEvent, ctx: PiContext) -> None:
         ctx: The current session.
 
     When: after the change; ``session_start`` follows with the same reason.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -117,7 +117,7 @@ async def session_fork(event: SessionForkEvent, ctx: PiContext) -> None:
         ctx: The fork.
 
     When: after the fork; ``session_start`` follows with reason ``fork``.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -181,7 +181,7 @@ async def session_compact(event: SessionCompactEvent, ctx: PiContext) -> None:
         ctx: The session after the compaction.
 
     When: after the compaction is in the session.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -197,7 +197,7 @@ async def session_compact_failed(event: SessionCompactFailedEvent, ctx: PiContex
         ctx: The session, unchanged.
 
     When: after the attempt, also when a plugin cancelled it.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -237,7 +237,7 @@ async def session_tree(event: SessionTreeEvent, ctx: PiContext) -> None:
         ctx: The session at its new leaf.
 
     When: after the change.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -273,7 +273,7 @@ async def child_session_start(event: ChildSessionStartEvent, ctx: PiContext) -> 
         ctx: The session that the child session works for.
 
     When: when the child session has started, before its first prompt.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1
     """
@@ -289,7 +289,7 @@ async def child_session_update(event: ChildSessionUpdateEvent, ctx: PiContext) -
         ctx: The session that the child session works for.
 
     When: after each answer of the child session, those with tool calls included.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1
     """
@@ -305,7 +305,7 @@ async def child_session_end(event: ChildSessionEndEvent, ctx: PiContext) -> None
         ctx: The session that the child session works for.
 
     When: when the child session is closed, also after an error or an abort, or when its parent ends.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1
     """
@@ -341,7 +341,7 @@ async def mcp_servers_change(event: McpServersChangeEvent, ctx: PiContext) -> No
 
     When: after the change, once for changes that are made together. Servers that are registered in ``activate`` are
         available in ``session_start``.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1
     """

@@ -57,7 +57,7 @@ async def tool_execution_start(event: ToolExecutionStartEvent, ctx: PiContext) -
         ctx: The session.
 
     When: before validation, in the model's order.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -73,7 +73,7 @@ async def tool_execution_update(event: ToolExecutionUpdateEvent, ctx: PiContext)
         ctx: The session.
 
     When: on every partial result.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
@@ -105,7 +105,7 @@ async def tool_execution_end(event: ToolExecutionEndEvent, ctx: PiContext) -> No
         ctx: The session.
 
     When: after ``tool_result``, in the order in which the tools finish.
-    Answers: notify; what is returned is ignored.
+    Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
     """
