@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pi_core.host import package_resources
+from pi_core.host.package_resources import PackageResource
 from pi_hookspecs import UserError
 
 
@@ -116,3 +118,19 @@ def test_a_name_that_is_taken_gets_a_number_and_a_word(folders, command):
 
     assert names(host) == ["todo", "todo-2"]
     assert "another plugin is called 'todo'" in str(host.problems[0])
+
+
+def test_a_package_with_the_name_of_another_plugin_is_not_told_to_rename_a_file(
+    folders, command, tmp_path, monkeypatch
+):
+    file = tmp_path / "todo.py"
+    file.write_text(command("two"))
+    installed = PackageResource(path=str(file), scope="user", source="npm:@sea/todo", picks=None)
+    monkeypatch.setattr(package_resources, "package_resources", lambda *_: [installed])
+    folders.write("todo.py", command("one"))
+    host = folders.host(settings={"packages": ["npm:@sea/todo"]})
+
+    assert names(host) == ["todo", "todo-2"]
+    (problem,) = host.problems
+    assert "an extension of the package npm:@sea/todo goes by 'todo-2'; both are used" in str(problem)
+    assert "pi remove npm:@sea/todo" in str(problem)

@@ -10,6 +10,7 @@ from pi_core.host import PluginHost
 from pi_core.host.extensions.local import LocalExtensions
 from pi_core.host.extensions.places import find_extensions
 from pi_core.host.extensions.program_index import ProgramIndex
+from pi_core.host.extensions.scripts import name_of_script
 from pi_core.settings import Settings
 from pi_hookspecs import PluginManifest, UserError, hookimpl
 
@@ -72,6 +73,24 @@ def test_files_folders_and_packages_are_found_by_the_rules_of_the_original(place
     }  # fmt: skip
     assert {each.name for each in found if each.script is None} == {"todo", "python"}
     assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "files", "names"),
+    [
+        (["./extensions/tides/index.ts", "./extensions/tides-log/index.ts", "./moon/index.ts"], (), "- -log -moon"),
+        (["./extensions"], ("extensions/ebb.ts", "extensions/flood.ts"), "-ebb -flood"),
+        (["./extensions"], ("extensions/ebb.ts",), "-"),
+        (["./src/index.ts", "./more.ts"], (), "- -more"),
+    ],
+)
+def test_each_extension_of_a_package_has_a_name_of_its_own(tmp_path, declared, files, names):
+    manifest = json.dumps({"name": "@sea/pi-tides", "pi": {"extensions": declared}})
+    write(tmp_path, package_dot_json=manifest, **dict.fromkeys([each.replace("/", "__") for each in files], ""))
+
+    found = [name_of_script(tmp_path / each) for each in files or declared]
+
+    assert found == [f"pi-tides{end.rstrip('-')}" if end == "-" else f"pi-tides{end}" for end in names.split()]
 
 
 def test_files_of_a_project_that_is_not_trusted_are_not_even_listed(place):

@@ -341,7 +341,13 @@ class LocalExtensions:
         while self._host.has(f"{source.name}-{number}"):
             number += 1
         name = f"{source.name}-{number}"
-        message = f"another plugin is called {source.name!r}, so {source.path} goes by {name!r}. Rename the file"
+        taken = f"another plugin is called {source.name!r}, so"
+        message = f"{taken} {source.path} goes by {name!r}. Rename the file"
+        if source.package is not None:
+            message = (
+                f"{taken} an extension of the package {source.package} goes by {name!r}; both are used."
+                f" To keep only the other one: pi remove {source.package}"
+            )
         self._report(name, "name", message)
         return name
 

@@ -48,6 +48,7 @@ class ExtensionSource(Value):
         scope: Where it comes from.
         requirement: What to install, in pip's syntax; None for a file.
         plugin: The project's plugin that the file belongs to; None if the file is a plugin by itself.
+        package: The source of the package that it is a part of, as in the settings; None for others.
     """
 
     name: str
@@ -55,6 +56,7 @@ class ExtensionSource(Value):
     scope: Scope
     requirement: str | None = None
     plugin: ProjectPlugin | None = None
+    package: str | None = None
 
     @property
     def program(self) -> Path | None:
@@ -127,7 +129,8 @@ def _of_packages(cwd: Path, settings: Settings, home: str, problems: list[str]) 
         for each in package_resources(settings, "extensions", str(cwd), home):
             for source in _named(Path(each.path), "settings", f"package {each.source}", problems):
                 if each.picks is None or source.path is None or each.picks.includes(str(_shown(source.path))):
-                    yield source if source.script is None else evolve(source, name=_name_in(each.source, source.name))
+                    name = source.name if source.script is None else _name_in(each.source, source.name)
+                    yield evolve(source, name=name, package=each.source)
 
 
 def _name_in(package: str, name: str) -> str:

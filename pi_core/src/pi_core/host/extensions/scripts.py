@@ -35,17 +35,44 @@ def scripts_of_folder(folder: Path) -> list[Path]:
 
 
 def name_of_script(file: Path) -> str:
-    """Return the name of an extension: that of its package, of the folder of an index file, or of the file."""
+    """Return the name of an extension: that of its package, of the folder of an index file, or of the file.
+
+    Of a package with several, that of the package and its own.
+    """
     for folder in file.parents[:3]:
         package = _package(folder / "package.json")
         if isinstance(package.get("pi"), dict) and isinstance(package.get("name"), str):
             name = package["name"].rpartition("/")[2]
-            is_only = len(_declared(folder / "package.json")) == 1 or file.stem == "index"
-            return name if is_only else f"{name}-{file.stem}"
+            is_whole = _place(file) == folder or _is_only(folder)
+            return name if is_whole else _joined(name, _own_name(file))
+    return _own_name(file)
+
+
+def _own_name(file: Path) -> str:
+    return file.stem if file.stem != "index" else _place(file).name
+
+
+def _place(file: Path) -> Path:
+    """Return what an extension is named after: the file, or the folder that an index file stands for."""
     if file.stem != "index":
-        return file.stem
-    folder = file.parent.parent if file.parent.name == "src" else file.parent
-    return folder.name
+        return file
+    return file.parent.parent if file.parent.name == "src" else file.parent
+
+
+def _is_only(folder: Path) -> bool:
+    """Whether a package declares one extension: one file, or a folder with one file or folder."""
+    from pi_core.host.extensions.places import is_script
+
+    declared = [folder / each for each in _declared(folder / "package.json")]
+    if len(declared) != 1 or not declared[0].is_dir():
+        return len(declared) == 1
+    return sum(is_script(each) or each.is_dir() for each in declared[0].iterdir()) <= 1
+
+
+def _joined(package: str, own: str) -> str:
+    """Return the name of one extension of a package, without saying twice what both names begin with."""
+    bare = package.removeprefix("pi-")
+    return f"{package}{own[len(bare) :]}" if own == bare or own.startswith(f"{bare}-") else f"{package}-{own}"
 
 
 def _declared(file: Path) -> list[str]:
