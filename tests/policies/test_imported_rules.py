@@ -1,4 +1,4 @@
-"""Permissions of other agents, taken over as rules of guardrails: what the guard then says about calls."""
+"""Permissions of other agents, imported as rules of guardrails: what the guard then says about calls."""
 
 from __future__ import annotations
 

@@ -128,5 +128,5 @@ def test_without_files_of_the_agent_there_is_nothing_to_do(machine):
     code, out, _ = machine.run("aider")
 
     assert code == 0
-    assert out == "There is nothing of aider to take over, neither in your home folder nor here.\n"
+    assert out == "There is nothing of aider to import, neither in your home folder nor here.\n"
     assert machine.snapshot() == {}

@@ -65,10 +65,10 @@ def test_claude_code_is_taken_over_its_hook_refuses_and_its_conversation_goes_on
     continued = pi("-p", "--session", SESSION, "--model", "offline/rules", "Run `echo more`")
     stored = next((pi.home / ".pi" / "agent" / "sessions").rglob(f"*{SESSION}.jsonl")).read_text()
 
-    assert "Nothing was changed (--dry-run): 2 taken over" in dry.stdout
+    assert "Nothing was changed (--dry-run): 2 imported" in dry.stdout
     assert files == []
     assert "2 changes made. pi -r lists the sessions." in done.stdout
-    assert "0 taken over, 0 taken over differently, 2 already here" in again.stdout
+    assert "0 imported, 0 imported with changes, 2 already here" in again.stdout
     assert "Claude Code" not in doctor.stdout
     assert "no forbidden commands" in refused.stdout + refused.stderr
     assert "welcome" in runs.stdout

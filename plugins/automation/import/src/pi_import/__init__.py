@@ -1,4 +1,4 @@
-"""Adds ``pi import``, which takes over the files of other agents, and runs the hook programs that it has taken over.
+"""Adds ``pi import``, which imports the files of other agents, and runs the imported hook programs.
 
 Without a ``hooks.json``, in the agent directory or in the project's ``.pi``, sessions do not import this plugin.
 """

@@ -63,7 +63,7 @@ def _command(host: PluginHost) -> click.Command:
                 type=click.Choice(["here", "all", "none"]),
                 default="here",
                 show_default=True,
-                help="Sessions to take over: of this folder, all, or none",
+                help="Sessions to import: of this folder, all, or none",
             ),
             click.Option(["-a", "--approve"], is_flag=True, help="Trust the files of this folder for this run"),
             click.Option(["-y", "--yes"], is_flag=True, help="Do not ask before anything is written"),
@@ -157,7 +157,7 @@ def _apply(changes: list[Step]) -> list[tuple[int, str]]:
 
 
 def _remember(agent_dir: Path, agent: str, places: list[str]) -> None:
-    """Record from where an agent's things were taken over, ``user`` and folders of projects, for ``pi doctor``."""
+    """Record from where an agent's things were imported, ``user`` and folders of projects, for ``pi doctor``."""
     from pi_import.changes import ListItems
 
     if places:
@@ -169,9 +169,9 @@ def _remember(agent_dir: Path, agent: str, places: list[str]) -> None:
 
 def _report(agent: str, steps: list[Step], *, dry_run: bool) -> str:
     if not steps:
-        return f"There is nothing of {AGENTS[agent]} to take over, neither in your home folder nor here."
+        return f"There is nothing of {AGENTS[agent]} to import, neither in your home folder nor here."
     lines: list[str] = []
-    for scope, title in (("user", "Yours"), ("project", "Of this folder")):
+    for scope, title in (("user", "From your home folder"), ("project", "From this folder")):
         mine = [step for step in steps if step.scope == scope]
         if mine:
             lines += [f"{title}:", *_rows(mine), ""]

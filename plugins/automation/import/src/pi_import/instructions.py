@@ -57,7 +57,7 @@ def take_file(place: Place, file: Path, *, imports: bool = False) -> Iterator[St
         change,
         scope=place.scope,
         why=why,
-        other="the block from an earlier import is kept: delete it to take over the new text",
+        other="the block from an earlier import is kept: delete it to import the new text",
     )
 
 

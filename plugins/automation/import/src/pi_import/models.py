@@ -76,7 +76,7 @@ class Models:
             name: Its name there: an id, ``provider/id``, or an alias such as ``opus``.
             source: Where it is, in words.
             provider: Its provider, as pi calls it; None if the name has it, or if any provider will do.
-            added: Whether the provider is one that is taken over, and so not known yet.
+            added: Whether the provider is one that is imported, and so not known yet.
             alias: The name there, if ``name`` is what it stands for.
         """
         if not isinstance(name, str) or not name.strip():

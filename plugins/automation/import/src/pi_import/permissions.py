@@ -124,7 +124,7 @@ def codex_rules(text: str, source: str) -> Iterator[tuple[str, str, list[Rule], 
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "prefix_rule"):
             if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
                 written = ast.unparse(each).splitlines()[0][:80]
-                found.append((3, written, [], "pi takes over prefix_rule(...) alone"))
+                found.append((3, written, [], "pi imports only prefix_rule(...)"))
             continue
         found.append(_prefix_rule(call))
     for _, written, rules, why in sorted(found, key=lambda row: row[0]):  # the strictest rule decides

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST", "Place", "Unreadable", "object_in"]
 
 LARGEST = 1 << 20
-"""Bytes of a file of another agent; a larger one is not taken over."""
+"""Bytes of a file of another agent; a larger one is not imported."""
 
 _MOST_FILES = 500
 _DEEPEST = 4

@@ -20,10 +20,10 @@ __all__ = ["OUTCOMES", "Change", "Outcome", "State", "Step", "decide", "left_out
 Outcome: TypeAlias = Literal["taken", "differently", "already", "not"]
 
 OUTCOMES: dict[Outcome, str] = {
-    "taken": "taken over",
-    "differently": "taken over differently",
+    "taken": "imported",
+    "differently": "imported with changes",
     "already": "already here",
-    "not": "not taken over",
+    "not": "not imported",
 }
 """The outcomes in words."""
 
@@ -67,7 +67,7 @@ class Step:
         name: Its name there.
         source: The file that it is in.
         outcome: What becomes of it.
-        why: How it differs, or why it is not taken over, as a sentence without its full stop; else empty.
+        why: How it differs, or why it is not imported, as a sentence without its full stop; else empty.
         target: Where it is in pi.
         scope: ``user``, or ``project`` for a thing of the working directory.
         apply: Makes the change; None if there is none to make.
@@ -126,5 +126,5 @@ def decide(
 
 
 def left_out(kind: str, name: str, source: str, why: str, *, scope: Literal["user", "project"]) -> Step:
-    """Return the step for something that is not taken over."""
+    """Return the step for something that is not imported."""
     return Step(kind=kind, name=name, source=source, outcome="not", why=why, scope=scope)

@@ -112,7 +112,7 @@ def _languages(host: PluginHost) -> Iterator[Row]:
 
 
 def _of_other_agents(agent_dir: Path, cwd: Path) -> Iterator[Row]:
-    """Name the files of other agents that were not taken over yet."""
+    """Name the files of other agents that were not imported yet."""
     imported = _object(agent_dir / "imports.json")
     for name, (title, own, project) in _OTHER_AGENTS.items():
         done = imported.get(name)
@@ -122,7 +122,7 @@ def _of_other_agents(agent_dir: Path, cwd: Path) -> Iterator[Row]:
             found += [file for file in project if (cwd / file).exists()]
         if found:
             message = f"there are files of {title}: {', '.join(found)}"
-            remedy = f"pi import {name} --dry-run says what pi would take over"
+            remedy = f"pi import {name} --dry-run lists what pi would import"
             yield _row("other agents", "note", message, remedy)
 
 

@@ -1,4 +1,4 @@
-"""The agents whose files can be taken over, one module each."""
+"""The agents whose files can be imported, one module each."""
 
 from __future__ import annotations
 

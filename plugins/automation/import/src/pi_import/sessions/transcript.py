@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 LARGEST = 256 << 20
-"""Bytes of a stored session; a larger one is not taken over."""
+"""Bytes of a stored session; a larger one is not imported."""
 
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 
