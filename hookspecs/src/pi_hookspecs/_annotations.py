@@ -1,4 +1,4 @@
-"""Annotations as JSON schema, and JSON that fits the schema as the Python values that were annotated."""
+"""Converts annotations to JSON schemas, and JSON that fits a schema to values of the annotated types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activities: what a plugin has running or pending, for the strip above the editor (``ctx.ui.set_activity``)."""
+"""Activities: a plugin's running and pending work, for the strip above the editor (``ctx.ui.set_activity``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Approvals: what a plugin asks before it lets something happen, and the decisions that the user has made for good."""
+"""Approvals: the questions of plugins before they let something happen, and the lasting decisions of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plugins offer while the user types."""
+"""Completions that plugins offer while the user types."""
 
 from __future__ import annotations
 

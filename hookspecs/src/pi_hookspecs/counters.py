@@ -1,4 +1,4 @@
-"""What the hooks of each plugin cost in a session, as sums."""
+"""Sums of the calls, times and failures of each plugin's hooks in a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""User interface for plugins: the part that needs a screen of its own.
+"""User interface for plugins: the part that needs a screen.
 
 ``ctx.ui`` always has all of it, so that plugins need not ask which front end runs. If a front end lacks a member, the
 call does nothing or displays the nearest equivalent.

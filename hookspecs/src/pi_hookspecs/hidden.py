@@ -1,4 +1,4 @@
-r"""Which characters of a text a terminal executes, reorders text by, or does not display.
+r"""Characters that a terminal executes, that reorder text, or that it does not display.
 
 Some programs escape them and others remove them, but all find them by the one pattern ``HIDDEN``. Newline and tab are
 not in it. Joiners and variation selectors are, where no script and no emoji needs them, but not at the beginning or the

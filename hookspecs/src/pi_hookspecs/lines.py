@@ -1,4 +1,4 @@
-"""Styled lines: what a plugin draws, without knowing colours, widths of terminals or a user interface library.
+"""Styled lines that plugins draw, independent of colours, terminal widths and user interface libraries.
 
 A run is a tuple, not an attrs class, and a line checks nothing: a front end makes thousands of them for a frame.
 """

@@ -1,4 +1,4 @@
-"""Slash commands, options and settings of plugins, which most starts look at.
+"""Slash commands, options and settings of plugins, which most starts need.
 
 Names are shared by all plugins. Two of the same name are no error: the later plugin in load order wins, settings can
 prefer another, and the other one is available as ``plugin:name`` where the user gives a name: in a slash command,

@@ -1,4 +1,4 @@
-"""The files of resources, and what was read in them. A run without any such file does without these classes."""
+"""The files of resources and their parsed content; a run without such files does not import these classes."""
 
 from __future__ import annotations
 

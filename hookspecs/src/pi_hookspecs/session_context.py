@@ -1,4 +1,4 @@
-"""What the model gets of a branch of the session."""
+"""The context that the model gets from a branch of the session."""
 
 from __future__ import annotations
 

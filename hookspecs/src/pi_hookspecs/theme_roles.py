@@ -1,4 +1,4 @@
-"""The roles that a theme gives colours to, which are what a ``Run`` names."""
+"""The roles to which a theme assigns colours, and which a ``Run`` names."""
 
 from __future__ import annotations
 

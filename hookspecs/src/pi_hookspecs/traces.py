@@ -1,4 +1,4 @@
-"""What observers of hooks get: each call of a plugin's hook."""
+"""Traces of the calls of plugins' hooks, for observers."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ async def test_helpers_of_helpers_end_somewhere(session):
     made = [session]
     for _ in range(4):
         made.append(made[-1].ctx.create_session())
-    with pytest.raises(PiError, match="Helpers may be 4 deep"):
+    with pytest.raises(PiError, match="Child sessions can be nested 4 deep"):
         made[-1].ctx.create_session()
     for each in reversed(made):
         await each.dispose()

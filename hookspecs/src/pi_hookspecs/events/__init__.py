@@ -1,4 +1,4 @@
-"""Events by stage: what subscribers and hooks receive.
+"""The events that subscribers and hooks receive, by stage.
 
 A hook's event and result are named after the hook: ``tool_call`` gets a ``ToolCallEvent`` and may return a
 ``ToolCallResult``. Fields are only added to events, and with a default, so that an addition breaks no plugin.

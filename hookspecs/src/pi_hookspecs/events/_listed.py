@@ -1,4 +1,4 @@
-"""Fields of several values reject a single value or a string at once: the traceback shows the author's line."""
+"""Validates sequence fields of events: a single value or a string raises in the line that passes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replaces the texts in a value of attrs objects or JSON, also names of JSON objects; signatures and images remain."""
+"""Replaces the texts in a value of attrs objects or JSON, also keys of JSON objects; signatures and images remain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replaces files whole: a reader, and a start after a crash, meet the old content or the new one, nothing between."""
+"""Replaces whole files: a reader, or a start after a crash, finds either the old content or the new one."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Bill:
 
     def _figures(self) -> Iterator[tuple[str, str, float]]:
         session = self._session
-        if not session.runtime.front_end.depth:  # a helper shares the plugins of its parent
+        if not session.runtime.front_end.depth:  # a child session shares the plugins of its parent
             yield from ((plugin, "importMs", took) for plugin, took in session.host.load_times.items())
         for each in session.hooks.counters():
             yield each.plugin, "hookCalls", each.calls

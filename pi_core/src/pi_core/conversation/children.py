@@ -22,31 +22,32 @@ if TYPE_CHECKING:
 
     from pi_core.conversation.lifecycle import Lifecycle
     from pi_core.conversation.runtime import Runtime
-    from pi_core.plugin_api.port import HelperSession
+    from pi_core.plugin_api.port import ChildSessionPort
     from pi_hookspecs import AbortSignal, MessageEndEvent, Model
 
-__all__ = ["Children", "create_helper"]
+__all__ = ["Children", "create_child_session"]
 
 MAX_DEPTH = 4
-"""Maximum nesting of helpers; otherwise a helper that starts itself through its tools would recurse endlessly."""
+"""Maximum nesting of child sessions; without it, one that creates others through its tools would recurse endlessly."""
 
 
-def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
+def create_child_session(parent: Runtime, options: Mapping[str, Any], signal: AbortSignal | None) -> ChildSessionPort:
     """Return a session in memory with its parent's plugins, models, settings, folder and model.
 
     Args:
-        parent: The conversation whose plugin creates the helper.
+        parent: The conversation whose plugin creates the session.
         options: Options of ``create_agent_session``. They take precedence over the parent's values, but tools that are
-            excluded in the parent are also excluded in the helper.
-        signal: An abort signal that also aborts the helper.
+            excluded in the parent are also excluded in the child session.
+        signal: An abort signal that also aborts the child session.
 
     Raises:
-        PiError: The helper would be nested too deeply, or ``signal`` is aborted.
+        PiError: The session would be nested too deeply, or ``signal`` is aborted.
     """
     front_end, state = parent.front_end, parent.agent.state
     if front_end.depth >= MAX_DEPTH:
         raise PiError(
-            f"Helpers may be {MAX_DEPTH} deep, and this one would be deeper. Give it no tools that make helpers."
+            f"Child sessions can be nested {MAX_DEPTH} deep, and this one would be deeper. "
+            "Give its parent no tools that create child sessions."
         )
     if signal is not None and signal.aborted:
         raise PiError(signal.reason or "Operation aborted")
@@ -66,11 +67,11 @@ def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSign
     if "session_manager" not in options:
         inherited["session_manager"] = SessionManager.in_memory(cwd)
     excluded = (*parent.toolbox.excluded, *options.get("exclude_tools", ()))  # what the user excluded stays excluded
-    helper: Any = parent.create_session(**{**inherited, **options, "exclude_tools": excluded})
-    helper.runtime.front_end.depth = front_end.depth + 1
+    child: Any = parent.create_session(**{**inherited, **options, "exclude_tools": excluded})
+    child.runtime.front_end.depth = front_end.depth + 1
     if signal is not None:
-        signal.on_abort(lambda: helper.parts.lifecycle.request_abort(signal.reason or "Operation aborted"))
-    session: HelperSession = helper
+        signal.on_abort(lambda: child.parts.lifecycle.request_abort(signal.reason or "Operation aborted"))
+    session: ChildSessionPort = child
     return session
 
 
@@ -146,7 +147,7 @@ class Children:
             if "session_manager" in given:
                 raise PiError("create_session takes persist=True or a session_manager, not both")
             given["session_manager"] = self._stored(given.get("cwd", self._runtime.cwd), call)
-        session: Any = create_helper(self._runtime, given, signal)
+        session: Any = create_child_session(self._runtime, given, signal)
         manager = session.session_manager
         if label:
             manager.append_session_info(label)

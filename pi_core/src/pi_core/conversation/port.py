@@ -1,4 +1,4 @@
-"""``PluginPort``: what ``pi`` and ``ctx`` use of a conversation. As in ``AgentSession``, names lead to its parts."""
+"""``PluginPort``: what ``pi`` and ``ctx`` use of a conversation. As in ``AgentSession``, members call the parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.components import Components
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
-    from pi_core.plugin_api.port import HelperSession
+    from pi_core.plugin_api.port import ChildSessionPort
     from pi_core.plugin_api.ui_prompts import UIPrompts
     from pi_core.session import SessionManager
     from pi_hookspecs import (
@@ -272,6 +272,6 @@ class PluginPort:
 
         return await execute_tool(self._runtime, call, signal, on_update)
 
-    def create_helper(self, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
-        session: HelperSession = self._parts.children.create(options, signal)
+    def create_child_session(self, options: Mapping[str, Any], signal: AbortSignal | None) -> ChildSessionPort:
+        session: ChildSessionPort = self._parts.children.create(options, signal)
         return session

@@ -47,7 +47,7 @@ class FrontEnd(ReprMixin):
         mode: The front end's name.
         flags: Values of options that plugins registered.
         deps: An object of the program for its tools and plugins.
-        depth: The number of sessions in which this session is nested; at least 1 for helpers.
+        depth: The number of sessions in which this session is nested; at least 1 for child sessions.
         shutdown_requested: Set when a plugin has requested that the program end.
     """
 
@@ -82,7 +82,7 @@ class Runtime(ReprMixin):
         toolbox: All tools.
         prompts: Builds the system prompt.
         front_end: The program around the session.
-        create_session: Creates another session, for a helper, with the options of ``create_agent_session``.
+        create_session: Creates a child session, with the options of ``create_agent_session``.
     """
 
     host: PluginHost

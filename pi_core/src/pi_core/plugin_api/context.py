@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.plugin_api.permissions import Permissions
-    from pi_core.plugin_api.port import HelperSession, SessionPort
+    from pi_core.plugin_api.port import ChildSessionPort, SessionPort
     from pi_core.plugin_api.relay import Relay
     from pi_core.plugin_api.secrets import PluginSecrets
     from pi_core.plugin_api.settings import PluginSettings
@@ -354,9 +354,9 @@ class PluginContext(CommandContext):
 
     def create_session(
         self, *, persist: bool = False, parent_call: str | None = None, label: str | None = None, **options: Any
-    ) -> HelperSession:
-        """Return a session for a helper, for use with ``async with``."""
-        return self._session.create_helper(
+    ) -> ChildSessionPort:
+        """Return a child session, for use with ``async with``."""
+        return self._session.create_child_session(
             {"persist": persist, "parent_call": parent_call or self._call_id, "label": label, **options}, self.signal
         )
 
@@ -441,7 +441,7 @@ class ToolCallContext(PluginContext):
         return self._session.overridden_tool(name, self._tool)
 
     async def relay(self, event: Any) -> None:
-        """Report a helper's progress under this call: ``session.subscribe(ctx.relay)``."""
+        """Report a child session's progress under this call: ``session.subscribe(ctx.relay)``."""
         if self._relay is None:
             from pi_core.plugin_api.relay import Relay
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
     from pi_hookspecs.messages import UserContent
 
-__all__ = ["ForkOutcome", "HelperSession", "PluginMessages", "ProviderPort", "ScopedModel", "SessionPort"]
+__all__ = ["ChildSessionPort", "ForkOutcome", "PluginMessages", "ProviderPort", "ScopedModel", "SessionPort"]
 
 
 class ScopedModel(Protocol):
@@ -75,8 +75,8 @@ class ForkOutcome(Protocol):
         ...
 
 
-class HelperSession(Protocol):
-    """A session that a plugin created for a helper: the members of ``AgentSession`` that this package uses."""
+class ChildSessionPort(Protocol):
+    """A child session that a plugin created: the members of ``AgentSession`` that this package uses."""
 
     async def __aenter__(self) -> Self: ...
 
@@ -341,12 +341,12 @@ class SessionPort(ProviderPort, Protocol):
         """
         ...
 
-    def create_helper(self, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
-        """Return a session for a helper, which inherits what ``options`` do not give, see ``PiContext.create_session``.
+    def create_child_session(self, options: Mapping[str, Any], signal: AbortSignal | None) -> ChildSessionPort:
+        """Return a child session, which inherits what ``options`` omit, see ``PiContext.create_session``.
 
         Args:
             options: Options of ``create_agent_session``.
-            signal: Aborts the helper session.
+            signal: Aborts the child session.
 
         Raises:
             PiError: The session would be nested too deeply, or ``signal`` is already aborted.

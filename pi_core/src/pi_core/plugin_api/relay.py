@@ -1,4 +1,4 @@
-"""Reports a helper's progress as partial results of the tool call that runs it."""
+"""Reports a child session's progress as partial results of the tool call that runs it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINE_WIDTH = 160
 
 
 class Relay:
-    """Converts the events of a helper's session to partial results of a tool call.
+    """Converts the events of a child session to partial results of a tool call.
 
     Args:
         update: Called with each partial result.
@@ -31,7 +31,7 @@ class Relay:
         self._usage = Usage()
 
     def on_event(self, event: Any) -> None:
-        """Report the tool calls and answers of the helper's session."""
+        """Report the tool calls and answers of the child session."""
         if event.type == "tool_execution_start":
             self._calls += 1
             arguments = ", ".join(f"{name}={value!r}" for name, value in event.args.items())

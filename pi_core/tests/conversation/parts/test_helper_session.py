@@ -1,11 +1,11 @@
-"""``create_helper`` alone: what a helper inherits, and when none is made."""
+"""``create_child_session`` alone: what a child session inherits, and when none is created."""
 
 from __future__ import annotations
 
 import pytest
 from attrs import evolve
 
-from pi_core.conversation.children import MAX_DEPTH, create_helper
+from pi_core.conversation.children import MAX_DEPTH, create_child_session
 from pi_core.conversation.toolbox import Toolbox
 from pi_core.create import create_agent_session
 from pi_hookspecs import AbortController, PiError
@@ -25,7 +25,7 @@ def parent_and_made(runtime):
 
 async def test_a_helper_has_the_model_and_folder_and_a_conversation_of_its_own(parent_and_made):
     parent, _ = parent_and_made
-    async with create_helper(parent, {}, None) as helper:
+    async with create_child_session(parent, {}, None) as helper:
         assert (helper.model, helper.cwd) == (parent.agent.state.model, parent.cwd)
         assert helper.session_manager is not parent.manager
         assert helper.ctx.depth == 1
@@ -34,14 +34,14 @@ async def test_a_helper_has_the_model_and_folder_and_a_conversation_of_its_own(p
 async def test_options_take_precedence_over_what_is_inherited(parent_and_made, tmp_path):
     parent, _ = parent_and_made
     (tmp_path / "below").mkdir()
-    async with create_helper(parent, {"cwd": tmp_path / "below", "thinking_level": "off"}, None) as helper:
+    async with create_child_session(parent, {"cwd": tmp_path / "below", "thinking_level": "off"}, None) as helper:
         assert (helper.cwd, helper.thinking_level) == (tmp_path / "below", "off")
 
 
 async def test_a_tool_that_is_excluded_in_the_parent_is_excluded_in_the_helper(parent_and_made):
     parent, made = parent_and_made
     parent = evolve(parent, toolbox=Toolbox(parent.host, excluded=["bash"]))
-    async with create_helper(parent, {"exclude_tools": ["ls"]}, None):
+    async with create_child_session(parent, {"exclude_tools": ["ls"]}, None):
         assert made[0].toolbox.excluded == ("bash", "ls")
 
 
@@ -51,7 +51,7 @@ async def test_an_aborted_call_makes_no_session(parent_and_made):
     abort.abort("Operation aborted")
 
     with pytest.raises(PiError, match="Operation aborted"):
-        create_helper(parent, {}, abort.signal)
+        create_child_session(parent, {}, abort.signal)
     assert made == []
 
 
@@ -60,5 +60,5 @@ async def test_helpers_cannot_be_nested_without_end(parent_and_made):
     parent.front_end.depth = MAX_DEPTH
 
     with pytest.raises(PiError, match="deeper"):
-        create_helper(parent, {}, None)
+        create_child_session(parent, {}, None)
     assert made == []
