@@ -78,7 +78,7 @@ def test_a_project_can_take_folders_and_hosts_away(options):
         ({"network": "allow"}, "sandbox.allow names no host"),
         ({"denyRead": ["private/*.pem"]}, "sandbox.denyRead cannot have 'private/*.pem': wildcards do not count"),
         ({"denyRead": ["~bob/keys"]}, "sandbox.denyRead cannot have '~bob/keys': only '~/' is expanded"),
-        ({"write": ["a\0b"]}, "it cannot be read: embedded null"),
+        ({"write": ["a\0b"]}, "embedded null"),
         ({"write": ["a" * 300]}, "it cannot be read: File name too long"),
         ({"netwrok": "off"}, "sandbox.netwrok does not exist; known are mode, network"),
         ("auto", "sandbox must be an object, not 'auto'"),

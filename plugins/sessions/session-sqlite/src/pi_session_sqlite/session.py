@@ -116,7 +116,9 @@ class SqliteSession:
             yield appended[entry_id]
 
     def _opened(self) -> sqlite3.Connection:
-        """Return this session's connection, which stays open until the session is closed."""
+        """Return this session's connection, which stays open until the session is closed or no longer referenced."""
+        from weakref import finalize
+
         from pi_hookspecs.errors import UserError
 
         if self._database is not None:
@@ -125,6 +127,7 @@ class SqliteSession:
             self._database = database = rows.open_sessions(self._path)
         except UserError as error:
             raise OSError(errno.EIO, str(error), str(self._path)) from error
+        finalize(self, database.close)
         if self._policy == "entry":
             database.execute("PRAGMA synchronous=FULL")
         return database
