@@ -1,4 +1,4 @@
-"""JSON as people write it by hand: with ``//`` comments and trailing commas."""
+"""JSON as people write it by hand: with ``//`` and ``/* */`` comments and trailing commas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["read_json"]
 
-_COMMENT = r'"(?:\\.|[^"\\])*"|//[^\n]*'
+_COMMENT = r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*[\s\S]*?\*/'
 _LAST_COMMA = r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])'
 
 
@@ -28,4 +28,4 @@ def read_json(text: str) -> tuple[Any, str]:
 
 def _blank(match: re.Match[str]) -> str:
     found = match[0]
-    return found if found.startswith('"') else " " * len(found)
+    return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
