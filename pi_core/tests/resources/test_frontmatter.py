@@ -42,6 +42,15 @@ def test_a_broken_block_is_reported_with_its_line_and_the_body_is_kept():
     assert read.problem == "broken YAML: mapping values are not allowed in this context"
 
 
+def test_a_broken_block_can_be_read_line_by_line():
+    read = parse_frontmatter("---\nhint: [a] [b]\nuse: when: asked\n  often\nquoted: 'x'\n---\nBody", literal=True)
+
+    assert read.values == {"hint": "[a] [b]", "use": "when: asked\noften", "quoted": "x"}
+    assert (read.body, read.line) == ("Body", 2)
+    assert read.problem is not None
+    assert parse_frontmatter("---\nlist: [1]\n---\n", literal=True).values == {"list": [1]}
+
+
 def test_a_list_is_no_block():
     assert parse_frontmatter("---\n- a\n---\n").problem == "the block must be lines of 'key: value'"
 

@@ -26,6 +26,7 @@ _SIMPLE = re.compile(
     r"(?:\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'|(?P<plain>(?:[A-Za-z(/]|<(?!<)).*))"
 )
 """A line that needs no YAML parser: importing one takes longer than reading 100 such files."""
+_LINE = re.compile(r"([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
 _SPECIAL = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _NOT_PLAIN = re.compile(r":(?:\s|$)|\s#|\s$")
 
@@ -35,7 +36,8 @@ class Frontmatter:
     """The two parts of a Markdown file.
 
     Attributes:
-        values: The block's values as plain JSON, with dates as texts. Empty if there is no block, or if it is invalid.
+        values: The block's values as plain JSON, with dates as texts. Empty if there is no block, or if it is invalid
+            and was not read literally.
         body: The text after the block; the whole text if there is no block.
         body_line: The line of the file on which the body begins, from 1.
         problem: What is wrong with the block; None if nothing is.
@@ -49,8 +51,14 @@ class Frontmatter:
     line: int | None = None
 
 
-def parse_frontmatter(text: str) -> Frontmatter:
-    """Return the block and the body. An invalid block is reported in ``problem`` and raises no exception."""
+def parse_frontmatter(text: str, *, literal: bool = False) -> Frontmatter:
+    """Return the block and the body. An invalid block is reported in ``problem`` and raises no exception.
+
+    Args:
+        text: The text of the file.
+        literal: Whether the lines ``key: value`` of a block that is not YAML are read as they are written, which files
+            of Claude Code rely on: ``argument-hint: [issue] [priority]``. ``problem`` still says what is wrong.
+    """
     if not text.startswith("---"):
         return Frontmatter(values={}, body=text)
     found = _BLOCK.match(text)
@@ -60,6 +68,8 @@ def parse_frontmatter(text: str) -> Frontmatter:
     values, problem, line = _simple(block), None, None
     if values is None:
         values, problem, line = _yaml(block)
+        if problem is not None and literal:
+            values = _literal(block)
     body = text[found.end() :]
     return Frontmatter(
         values=values,
@@ -84,6 +94,20 @@ def _simple(block: str) -> dict[str, Any] | None:
         if plain is not None and (plain.casefold() in _SPECIAL or _NOT_PLAIN.search(plain)):
             return None
         values[found["key"]] = next(text for text in found.group("plain", "double", "single") if text is not None)
+    return values
+
+
+def _literal(block: str) -> dict[str, Any]:
+    """Return the texts of all lines ``key: value``; other lines continue the value before them."""
+    values: dict[str, Any] = {}
+    latest = ""
+    for line in block.splitlines():
+        found = _LINE.match(line)
+        if found is not None:
+            latest = found[1]
+            values[latest] = (found[2] or "").strip().strip("\"'")
+        elif latest and line.strip():
+            values[latest] = f"{values[latest]}\n{line.strip()}".strip()
     return values
 
 

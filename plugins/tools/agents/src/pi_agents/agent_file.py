@@ -39,8 +39,6 @@ KEYS = (
 """The keys that have an effect."""
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.:-]{0,63}")
-_LINE = re.compile(r"([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
-_BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 def read_agent(file: ResourceFile, text: str) -> ResourceContent:
@@ -92,19 +90,10 @@ def _front_matter(text: str) -> Frontmatter:
 
     Many public files of Claude Code have descriptions with colons and quotes that are not valid in YAML.
     """
-    written = parse_frontmatter(text)
-    if written.problem is None or (block := _BLOCK.match(text)) is None:
+    written = parse_frontmatter(text, literal=True)
+    if written.problem is None:
         return written
-    values: dict[str, Any] = {}
-    latest = ""
-    for line in block[1].splitlines():
-        found = _LINE.match(line)
-        if found is not None:
-            latest = found[1]
-            values[latest] = (found[2] or "").strip().strip("\"'")
-        elif latest and line.strip():
-            values[latest] = f"{values[latest]}\n{line.strip()}".strip()
-    return evolve(written, values=values, problem=None, line=None) if "description" in values else written
+    return evolve(written, problem=None, line=None) if "description" in written.values else evolve(written, values={})
 
 
 def _take(key: str, value: Any, data: dict[str, Any], notes: list[str]) -> str | None:
