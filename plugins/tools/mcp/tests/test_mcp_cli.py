@@ -304,3 +304,51 @@ def test_servers_of_other_programs_are_copied_in_our_words(run, file, monkeypatc
     }
     with pytest.raises(UserError, match="cursor has no servers here"):
         run("import", "cursor")
+
+
+@pytest.mark.pi(plugins={"mcp": pi_mcp})
+def test_variables_switches_and_tools_of_other_programs_mean_the_same_here(run, file, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name, content in (
+        (
+            ".gemini/settings.json",
+            {
+                "mcp": {"allowed": ["on", "also"], "excluded": ["also"]},
+                "mcpServers": {
+                    "on": {"command": "a", "args": ["$A/b"], "env": {"X": "$X", "Y": "${Y}"}, "includeTools": ["look"]},
+                    "also": {"command": "b"},
+                    "off": {"command": "c"},
+                },
+            },
+        ),
+        (".config/opencode/opencode.json", {"mcp": {"open": {"command": ["o"], "environment": {"PLAIN": "{env:P}"}}}}),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(content))
+
+    run("import", "gemini")
+    run("import", "opencode")
+
+    assert servers(file) == {
+        "on": {
+            "command": "a",
+            "args": ["${A}/b"],
+            "env": {"X": "${X}", "Y": "${Y}"},
+            "toolExposure": {"look": "direct", "*": "hidden"},
+        },
+        "also": {"command": "b", "enabled": False},
+        "off": {"command": "c", "enabled": False},
+        "open": {"command": "o", "args": [], "env": {"PLAIN": "${P}"}},
+    }
+
+
+@pytest.mark.pi(plugins={"mcp": pi_mcp})
+def test_a_server_that_claude_code_has_for_one_folder_alone_is_named(run, file, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    of_folder = {str(Path.cwd()): {"mcpServers": {"here": {"command": "h"}}}}
+    (tmp_path / ".claude.json").write_text(json.dumps({"mcpServers": {"all": {"command": "a"}}, "projects": of_folder}))
+
+    _, out, err = run("import", "claude")
+
+    lines = [each for each in f"{out}{err}".splitlines() if "it was for this folder alone" in each]
+    assert [each.partition(":")[0] for each in lines] == ["here"]

@@ -14,7 +14,7 @@ from pi_hookspecs import PiError, UserError
 from pi_mcp.config import project_files, user_file
 from pi_mcp.edit import change_entry, entries_in, has_entry, put_entries
 from pi_mcp.entries import EXPOSURES, read_entry
-from pi_mcp.imports import CLIENTS, files_of, rows_of, servers_in
+from pi_mcp.imports import CLIENTS, files_of, rows_of, servers_in, servers_of_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,6 +193,9 @@ def _check_entry(file: Path, given: argparse.Namespace, host: Any) -> None:
     raise UserError(f"{file} has no server {given.name!r}.{hint}")
 
 
+_LOCAL = "it was for this folder alone, and starts in every folder here"
+
+
 def _import(given: argparse.Namespace, host: Any) -> int:
     own, project = files_of(given.client, Path.home(), Path.cwd(), optional=given.json)
     target = _file(given, host)
@@ -203,6 +206,8 @@ def _import(given: argparse.Namespace, host: Any) -> int:
             continue
         found = servers_in(file, Path.cwd() if file in own else None)
         more = rows_of(file, found, entries_in(target), target)
+        local = servers_of_folder(file, Path.cwd()) if file in own else set()
+        more = [{**row, "notes": [*row["notes"], _LOCAL]} if row["name"] in local else row for row in more]
         if file.name == ".mcp.json":  # pi reads it itself
             more = [{**row, "state": "same", "target": str(file)} if given.local else row for row in more]
         may_copy = file in own or given.local or given.dry_run or _may_copy(file, found, target)

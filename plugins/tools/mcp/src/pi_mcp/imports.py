@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["CLIENTS", "files_of", "rows_of", "servers_in", "without_secrets"]
+__all__ = ["CLIENTS", "files_of", "rows_of", "servers_in", "servers_of_folder", "without_secrets"]
 
 CLIENTS: dict[str, tuple[str, ...]] = {
     "claude": ("~/.claude.json", ".mcp.json"),
@@ -40,6 +40,8 @@ _MILLISECONDS = 1000
 """A timeout of at least so much is in milliseconds: Claude Code, Gemini CLI and opencode count in these."""
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_]\w*(?::-[^}]*)?\}")
+_GEMINI_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
+_OPENCODE_VARIABLE = re.compile(r"\{env:(\w+)\}")
 _OPTION = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.+))?", re.DOTALL)
 _QUERY = re.compile(r"([?&])([^=&#]+)=([^&#]+)")
 _KEPT = ("type", "command", "args", "env", "cwd", "url", "headers", "disabled", "disabledTools", "enabled", "timeout")
@@ -77,12 +79,52 @@ def servers_in(file: Path, cwd: Path | None = None) -> dict[str, dict[str, Any]]
         UserError: The file cannot be read.
     """
     values = _read(file)
-    entries: dict[str, Any] = next((values[key] for key in _KEYS if isinstance(values.get(key), dict)), {})
+    servers = values.get("mcpServers")
+    of_gemini = file.parent.name == ".gemini"
+    keys = ("mcpServers",) if of_gemini else _KEYS  # its ``mcp`` says which servers are used
+    entries: dict[str, Any] = next((values[key] for key in keys if isinstance(values.get(key), dict)), {})
+    if cwd is not None:
+        entries = {**entries, **_of_folder(values, cwd)}
+    found = {str(name): _converted(each) for name, each in entries.items() if isinstance(each, dict)}
+    if of_gemini and isinstance(servers, dict):
+        found = {
+            name: {**_with_variables(each, _GEMINI_VARIABLE), **_switch(name, values)} for name, each in found.items()
+        }
+    return {name: _with_variables(each, _OPENCODE_VARIABLE) for name, each in found.items()}
+
+
+def servers_of_folder(file: Path, cwd: Path) -> set[str]:
+    """Return the names of servers that Claude Code has in the user's file for one working directory alone.
+
+    Raises:
+        UserError: The file cannot be read.
+    """
+    return set(_of_folder(_read(file), cwd))
+
+
+def _of_folder(values: dict[str, Any], cwd: Path) -> dict[str, Any]:
     projects = values.get("projects")
-    own = projects.get(os.path.realpath(cwd)) if cwd is not None and isinstance(projects, dict) else None
-    if isinstance(own, dict) and isinstance(own.get("mcpServers"), dict):
-        entries = {**entries, **own["mcpServers"]}
-    return {str(name): _converted(each) for name, each in entries.items() if isinstance(each, dict)}
+    own = projects.get(os.path.realpath(cwd)) if isinstance(projects, dict) else None
+    servers = own.get("mcpServers") if isinstance(own, dict) else None
+    return {str(name): each for name, each in servers.items()} if isinstance(servers, dict) else {}
+
+
+def _with_variables(value: Any, variable: re.Pattern[str]) -> Any:
+    """Return an entry in which references to variables have the form ``${NAME}``."""
+    if isinstance(value, dict):
+        return {key: _with_variables(each, variable) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_with_variables(each, variable) for each in value]
+    return variable.sub(r"${\1}", value) if isinstance(value, str) else value
+
+
+def _switch(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the key that turns off a server which Gemini CLI does not use."""
+    lists = values.get("mcp")
+    lists = lists if isinstance(lists, dict) else {}
+    excluded, allowed = lists.get("excluded"), lists.get("allowed")
+    off = (isinstance(excluded, list) and name in excluded) or (isinstance(allowed, list) and name not in allowed)
+    return {"enabled": False} if off else {}
 
 
 def without_secrets(name: str, entry: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -191,6 +233,18 @@ def _read(file: Path) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
+def _tools(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys for the tools that Gemini CLI and codex leave out, or offer alone."""
+    kept: dict[str, Any] = {}
+    refused = entry.get("excludeTools", entry.get("disabled_tools"))
+    offered = entry.get("includeTools", entry.get("enabled_tools"))
+    if isinstance(refused, list):
+        kept["disabledTools"] = refused
+    if isinstance(offered, list):
+        kept["toolExposure"] = {**{str(each): "direct" for each in offered}, "*": "hidden"}
+    return kept
+
+
 def _converted(entry: dict[str, Any]) -> dict[str, Any]:
     """Convert an entry to our keys: opencode uses lists as commands, codex names of variables."""
     kept = {key: entry[key] for key in _KEPT if key in entry}
@@ -202,8 +256,7 @@ def _converted(entry: dict[str, Any]) -> dict[str, Any]:
         del kept["type"]
     if isinstance(entry.get("httpUrl"), str):  # of Gemini CLI; its ``url`` is of the older transport
         kept["url"] = entry["httpUrl"]
-    if isinstance(entry.get("excludeTools"), list):
-        kept["disabledTools"] = entry["excludeTools"]
+    kept.update(_tools(entry))
     timeout = kept.get("timeout", entry.get("tool_timeout_sec"))
     if isinstance(timeout, int | float) and not isinstance(timeout, bool):
         kept["timeout"] = timeout / 1000 if timeout >= _MILLISECONDS else timeout
