@@ -481,3 +481,63 @@ def test_sessions_of_other_folders_are_taken_over_only_with_all(stored, monkeypa
     ]
 
     assert counts == [0, 4, 0]
+
+
+def test_a_line_that_cannot_be_read_does_not_cut_off_what_came_before_it(machine):
+    said = [{"type": "text", "text": "Answer"}]
+    folder = f"~/.claude/projects/{''.join(c if c.isalnum() else '-' for c in str(machine.work))}"
+    machine.write(
+        {
+            f"{folder}/s.jsonl": lines(
+                line("a", None, "user", "First"),
+                line("b", "a", "assistant", said),
+                '{"uuid": "c", "parentUuid": "b", "message": {"role": "us',
+                line("d", "c", "assistant", said),
+                line("e", "d", "user", "Last"),
+            )
+        }
+    )
+
+    (row,) = machine.rows("claude")
+
+    assert (row["outcome"], row["why"]) == ("differently", "without 1 line that cannot be read")
+    (info,) = SessionManager.list_all(host=PluginHost(Settings.load(machine.work)))
+    assert (info.first_message, info.message_count) == ("First", 4)
+
+
+def test_a_compacted_session_is_not_called_the_same(machine):
+    folder = f"~/.claude/projects/{''.join(c if c.isalnum() else '-' for c in str(machine.work))}"
+    machine.write(
+        {
+            f"{folder}/s.jsonl": lines(
+                line("a", None, "user", "First"),
+                line("b", "a", "user", "Summary", isCompactSummary=True),
+                line("c", "b", "assistant", [{"type": "text", "text": "Answer"}]),
+            ),
+            f"{folder}/t.jsonl": lines(line("a", None, "user", "No answer")),
+        }
+    )
+
+    rows = {row["name"]: row["why"] for row in machine.rows("claude")}
+
+    assert rows == {
+        "Summary": "it begins after its last compaction, with the summary if there is one",
+        "t": "it has no answer",
+    }
+
+
+def test_sessions_of_subagents_of_codex_are_left_out(machine):
+    about = {"cwd": str(machine.work), "source": {"subagent": {"thread_spawn": {}}}, "id": "s"}
+    machine.write(
+        {
+            "~/.codex/sessions/2026/01/02/rollout-2026-01-02T00-00-00-s.jsonl": lines(
+                {"type": "session_meta", "payload": about},
+                {
+                    "type": "response_item",
+                    "payload": {"type": "message", "role": "assistant", "content": [{"text": "x"}]},
+                },
+            )
+        }
+    )
+
+    assert machine.rows("codex") == []

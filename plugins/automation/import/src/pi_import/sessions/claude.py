@@ -49,8 +49,9 @@ def read(file: Path) -> Transcript | None:
         return None
     found = Transcript(id=file.stem, api="anthropic-messages", provider="anthropic")
     messages: dict[str, dict[str, Any]] = {}
-    last = None
-    for line in lines_of(file):
+    before: dict[str, str | None] = {}
+    last = previous = None
+    for line in lines_of(file, found):
         kind = line.get("type")
         if kind == "summary" and isinstance(line.get("summary"), str):
             found.name = line["summary"]
@@ -60,25 +61,35 @@ def read(file: Path) -> Transcript | None:
         if not isinstance(uuid, str) or line.get("isSidechain") is True:
             continue
         messages[uuid] = line
+        before.setdefault(uuid, previous)
+        previous = uuid
         if kind in ("user", "assistant"):
             last = uuid
             if isinstance(line.get("cwd"), str) and not found.cwd:
                 found.cwd = line["cwd"]
-    for line in _branch(messages, last):
+    for line in _branch(messages, before, last):
         _add(found, line)
     found.close()
     return found if found.answers else None
 
 
-def _branch(messages: dict[str, dict[str, Any]], last: str | None) -> list[dict[str, Any]]:
-    """Return the lines from the root to the last message."""
+def _branch(
+    messages: dict[str, dict[str, Any]], before: dict[str, str | None], last: str | None
+) -> list[dict[str, Any]]:
+    """Return the lines from the root to the last message.
+
+    Args:
+        messages: The lines by their ids.
+        before: The id of the line before each in the file, which stands in for a parent whose line cannot be read.
+        last: The id of the last message.
+    """
     branch, seen = [], set()
     while last is not None and last in messages and last not in seen:
         seen.add(last)
         line = messages[last]
         branch.append(line)
         parent = line.get("parentUuid")
-        last = parent if isinstance(parent, str) else None
+        last = None if not isinstance(parent, str) else parent if parent in messages else before[last]
     return branch[::-1]
 
 

@@ -28,7 +28,7 @@ _CONTEXT = (
 
 
 def stored(folder: Path, cwd: Path | None) -> Iterator[Stored]:
-    """Yield the stored sessions.
+    """Yield the stored sessions, without those of subagents.
 
     Args:
         folder: ``~/.codex``.
@@ -37,7 +37,10 @@ def stored(folder: Path, cwd: Path | None) -> Iterator[Stored]:
     wanted = None if cwd is None else {str(cwd), os.path.realpath(cwd)}
     for place in (folder / "sessions", folder / "archived_sessions"):
         for file in sorted(place.rglob("rollout-*.jsonl")) if place.is_dir() else ():
-            if file.is_file() and (wanted is None or _cwd(file) in wanted):
+            about = _about(file) if file.is_file() else None
+            if about is None or _is_of_subagent(about):
+                continue
+            if wanted is None or about.get("cwd") in wanted:
                 yield Stored(file, _id(file), partial(read, file))
 
 
@@ -46,14 +49,19 @@ def _id(file: Path) -> str:
     return file.stem.removeprefix("rollout-")[20:] or file.stem
 
 
-def _cwd(file: Path) -> str | None:
+def _about(file: Path) -> dict[str, Any]:
+    """Return what the first line says about a session; empty if it cannot be read."""
     try:
         first = next(lines_of(file), {})
     except OSError:
-        return None
+        return {}
     meta = first.get("payload") if first.get("type") == "session_meta" else first
-    cwd = meta.get("cwd") if isinstance(meta, dict) else None
-    return cwd if isinstance(cwd, str) else None
+    return meta if isinstance(meta, dict) else {}
+
+
+def _is_of_subagent(about: dict[str, Any]) -> bool:
+    source = about.get("source")
+    return isinstance(source, dict) and "subagent" in source
 
 
 def read(file: Path) -> Transcript | None:
@@ -65,7 +73,7 @@ def read(file: Path) -> Transcript | None:
     if file.stat().st_size > LARGEST:
         return None
     found = Transcript(id=_id(file), api="openai-responses", provider="openai")
-    for line in lines_of(file):
+    for line in lines_of(file, found):
         kind, payload = line.get("type"), line.get("payload")
         time = milliseconds(line.get("timestamp"))
         if kind == "session_meta" and isinstance(payload, dict):

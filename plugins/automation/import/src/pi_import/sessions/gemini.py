@@ -56,11 +56,11 @@ def _root(project: Path) -> str:
         return ""
 
 
-def _records(file: Path) -> Iterator[dict[str, Any]]:
+def _records(file: Path, transcript: Transcript | None = None) -> Iterator[dict[str, Any]]:
     if file.suffix == ".json":
         yield object_in_file(file)
     else:
-        yield from lines_of(file)
+        yield from lines_of(file, transcript)
 
 
 def _id(file: Path) -> str:
@@ -77,7 +77,7 @@ def _read(file: Path, name: str, cwd: str) -> Transcript | None:
         return None
     found = Transcript(id=name, api="google-generative-ai", provider="google", cwd=cwd)
     messages: dict[str, dict[str, Any]] = {}
-    for record in _records(file):
+    for record in _records(file, found):
         changes = object_in(record, "$set") or ({} if "id" in record else record)
         if isinstance(record.get("$rewindTo"), str):
             _rewind(messages, record["$rewindTo"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
+from pi_import.sessions.transcript import LARGEST
 from pi_import.steps import Step, left_out
 
 if TYPE_CHECKING:
@@ -45,17 +46,14 @@ def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[St
             yield left_out("session", each.id, label, f"it cannot be read: {error.strerror}", scope="user")
             continue
         if transcript is None:
-            yield left_out("session", each.id, label, "it has no answer, or is too large", scope="user")
+            yield left_out("session", each.id, label, _unusable(each), scope="user")
             continue
         title = _title(transcript)
         if transcript.session_id in known:
             yield _stored_already(transcript.session_id, title, label)
             continue
         known[transcript.session_id] = title
-        count = transcript.skipped
-        notes = [transcript.note] if transcript.note else []
-        if count:
-            notes.append(f"without {count} {'result' if count == 1 else 'results'} of calls that are not in it")
+        notes = [*_notes(transcript)]
         yield Step(
             kind="session",
             name=title,
@@ -65,6 +63,27 @@ def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[St
             target=f"pi --session {transcript.session_id}",
             apply=partial(_store, each, host),
         )
+
+
+def _unusable(stored: Stored) -> str:
+    size = stored.file.stat().st_size
+    return f"it has {size:,} bytes, and at most {LARGEST:,} are read" if size > LARGEST else "it has no answer"
+
+
+def _notes(transcript: Transcript) -> Iterator[str]:
+    """Yield how a session differs from the conversation there."""
+    if transcript.note:
+        yield transcript.note
+    if transcript.compacted:
+        yield "it begins after its last compaction, with the summary if there is one"
+    if transcript.skipped:
+        yield f"without {_number(transcript.skipped, 'result')} of calls that are not in it"
+    if transcript.broken:
+        yield f"without {_number(transcript.broken, 'line')} that cannot be read"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun if count == 1 else f'{noun}s'}"
 
 
 def _stored_already(session: str, title: str, label: str) -> Step:

@@ -75,6 +75,8 @@ class Transcript:
         messages: The messages so far.
         names: The tools of calls, by the calls' ids.
         skipped: Lines that could not be used.
+        broken: Lines that could not be read.
+        compacted: Whether what came before a compaction is missing.
         note: How it differs from the conversation there, for the report; empty if it does not.
     """
 
@@ -87,6 +89,8 @@ class Transcript:
     messages: list[UserMessage | AssistantMessage | ToolResultMessage] = field(factory=list)
     names: dict[str, str] = field(factory=dict)
     skipped: int = 0
+    broken: int = 0
+    compacted: bool = False
     note: str = ""
     _open: str | None = None
     _blocks: list[Any] = field(factory=list)
@@ -167,6 +171,7 @@ class Transcript:
     def restart(self, summary: str, time: int) -> None:
         """Begin again after a compaction: what came before is replaced by its summary."""
         self.close()
+        self.compacted = True
         self.messages.clear()
         self.names.clear()
         if summary:
@@ -196,12 +201,14 @@ class Transcript:
             )
 
 
-def lines_of(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file of JSON lines; other lines are skipped."""
+def lines_of(file: Path, transcript: Transcript | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file of JSON lines; other lines are skipped, and counted by the transcript."""
     with file.open("rb") as lines:
         for line in lines:
             if (value := json_object(line)) is not None:
                 yield value
+            elif transcript is not None and line.strip():
+                transcript.broken += 1
 
 
 def object_in_file(file: Path) -> dict[str, Any]:
