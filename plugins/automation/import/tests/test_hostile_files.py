@@ -136,7 +136,7 @@ def test_what_the_user_wrote_is_kept(machine):
     assert machine.read("AGENTS.md").startswith("My own.\n\n<!-- from ~/.claude/CLAUDE.md")
     settings = machine.read("settings.json")
     assert settings["defaultModel"] == "rules"
-    assert settings["guardrails"]["rules"][0] == {"command": "ls", "action": "ask"}
+    assert {"command": "ls", "action": "ask"} in settings["guardrails"]["rules"]
     assert (machine.agent / "models.json").read_text() == '{"providers": {} // mine\n}'
     assert codex_code == 0
 

@@ -197,9 +197,14 @@ class Setting:
         found = self._found()
         if isinstance(self.value, list):
             found = found or []
-            self.settings.set(self.key, [*found, *(item for item in self.value if item not in found)], self.scope)
+            added = [item for item in self.value if item not in found]
+            self.settings.set(self.key, self.with_items(found, added), self.scope)
         elif found is None:
             self.settings.set(self.key, self.value, self.scope)
+
+    def with_items(self, found: list[Any], added: list[Any]) -> list[Any]:
+        """Return a list with further items, which go to its end."""
+        return [*found, *added]
 
     def _found(self) -> Any:
         """Return the value in this file alone: a project's list does not repeat the user's."""

@@ -84,9 +84,9 @@ def _run(
 ) -> int:
     cwd = Path.cwd()
     trusted = approve or host.settings.project_trust.is_trusted
-    steps = list(_steps(agent, host, cwd, which, trusted=trusted))
+    steps = list(dict.fromkeys(_steps(agent, host, cwd, which, trusted=trusted)))  # two files may need one switch
+    changes = [step for step in steps if step.apply is not None]  # in their order: the first rule that matches decides
     steps.sort(key=lambda step: (step.scope, _ORDER[step.outcome]))
-    changes = [step for step in steps if step.apply is not None]
     if not as_json:
         _print(_report(agent, steps, dry_run=dry_run))
     may_change = not dry_run and (not changes or yes or as_json or _is_confirmed(len(changes)))

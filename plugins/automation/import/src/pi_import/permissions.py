@@ -29,13 +29,29 @@ _ON = (
 )
 
 
-def take_rules(place: Place, found: Iterable[tuple[str, str, list[Rule], str]]) -> Iterator[Step]:
+class StrictestFirst(Setting):
+    """Rules that go before the first weaker one: the first match decides in pi, the strictest in the other agent."""
+
+    def with_items(self, found: list[Any], added: list[Any]) -> list[Any]:
+        """Return a list of rules with further ones, in which what denies comes before what asks or allows."""
+        rules = [*found]
+        for rule in added:
+            weaker = _ACTIONS[_ACTIONS.index(rule["action"]) + 1 :]
+            places = (at for at, each in enumerate(rules) if isinstance(each, dict) and each.get("action") in weaker)
+            rules.insert(next(places, len(rules)), rule)
+        return rules
+
+
+def take_rules(
+    place: Place, found: Iterable[tuple[str, str, list[Rule], str]], *, in_order: bool = False
+) -> Iterator[Step]:
     """Yield the steps for rules, and for the switch that they need.
 
     Args:
         place: Where they are.
         found: For each rule there, how it is written, its source, the rules of pi, and why there are none or how they
             differ.
+        in_order: Whether the rules are in the order in which they count; otherwise the strictest that matches decides.
     """
     applied = False
     file = place.target / "settings.json"
@@ -43,7 +59,8 @@ def take_rules(place: Place, found: Iterable[tuple[str, str, list[Rule], str]]) 
         if not rules:
             yield left_out("permission", written, source, why, scope=place.scope)
             continue
-        change = Setting(place.settings, place.settings_scope, file, "guardrails.rules", rules)
+        kind = Setting if in_order else StrictestFirst
+        change = kind(place.settings, place.settings_scope, file, "guardrails.rules", rules)
         applied = True
         yield decide("permission", written, source, change, scope=place.scope, why=why)
     if applied:

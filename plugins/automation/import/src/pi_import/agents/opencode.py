@@ -118,7 +118,7 @@ def _config(place: Place, file: Path, models: Models) -> Iterator[Step]:
             text = _prompt(place, prompt, file) if isinstance(prompt, str) else ""
             yield from take_agent(place, name, value, text, source)
     yield from _models(place, config, models, source)
-    yield from take_rules(place, opencode_rules(config.get("permission"), source))
+    yield from take_rules(place, opencode_rules(config.get("permission"), source), in_order=True)
     for key, why in _UNUSED.items():
         if config.get(key):
             yield left_out("setting", key, source, why, scope=place.scope)
