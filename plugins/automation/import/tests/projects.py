@@ -58,7 +58,7 @@ CLAUDE_WEB: tuple[Files, Outcomes] = (
         "instructions api.md": DIFFERENT,
         "command /deploy": TAKEN,
         "command /migrate": DIFFERENT,
-        "agent agents": HERE,
+        "agent reviewer": HERE,
         "skill release": TAKEN,
         "permission allow Bash(pnpm test:*)": TAKEN,
         "permission allow Edit(src/**)": TAKEN,

@@ -25,7 +25,15 @@ _RUN_BRACES = re.compile(r"!\{((?:[^{}\n]|\{[^{}\n]*\})+)\}")
 _FILE_BRACES = re.compile(r"@\{([^{}\n]+)\}")
 _INDEXED = re.compile(r"\$ARGUMENTS\[(\d{1,3})\]")
 _ZERO = re.compile(r"\$0(?!\d)")
+_NAMED = re.compile(r"(?<![$\w])\$([A-Z][A-Z0-9_]*)")
 _NUMBER = re.compile(r"\$(\d)(?!\d)")
+
+_OWN = (
+    "agents budget bug cache changelog clone compact copy debug diagnostics export fork help hotkeys import llama "
+    "login logout mcp model name new output permissions plugins processes quit redact reload resume rewind "
+    "sandbox scoped-models search session settings share theme thinking todo tree trust"
+)
+"""Commands of pi, which come before templates of the same name."""
 
 _IGNORED = {
     "allowed-tools": "its tools are not restricted",
@@ -37,15 +45,21 @@ _IGNORED = {
 }
 
 
-def markdown_commands(place: Place, folder: Path) -> Iterator[Step]:
-    """Yield the steps for the Markdown files of a folder of commands and its subfolders."""
+def markdown_commands(place: Place, folder: Path, *, named: bool = False) -> Iterator[Step]:
+    """Yield the steps for the Markdown files of a folder of commands and its subfolders.
+
+    Args:
+        place: Where it is.
+        folder: The folder.
+        named: Whether commands can have arguments with names, as those of codex: ``$FILE`` and ``/fix FILE=a.py``.
+    """
     for file in place.files(folder, ".md"):
 
         def body(file: Path = file) -> tuple[str, dict[str, Any]]:
-            written = parse_frontmatter(place.read(file))
+            written = parse_frontmatter(place.read(file), literal=True)
             return written.body, written.values
 
-        yield from take_command(place, file.stem, _prefix(file, folder), place.label(file), body)
+        yield from take_command(place, file.stem, _prefix(file, folder), place.label(file), body, named=named)
 
 
 def toml_commands(place: Place, folder: Path) -> Iterator[Step]:
@@ -69,7 +83,13 @@ def _prefix(file: Path, folder: Path) -> str:
 
 
 def take_command(
-    place: Place, name: str, prefix: str, source: str, read: Callable[[], tuple[str, dict[str, Any]]]
+    place: Place,
+    name: str,
+    prefix: str,
+    source: str,
+    read: Callable[[], tuple[str, dict[str, Any]]],
+    *,
+    named: bool = False,
 ) -> Iterator[Step]:
     """Yield the step for one command.
 
@@ -79,6 +99,7 @@ def take_command(
         prefix: What is put in front of the name if another command has it.
         source: Where it is, in words.
         read: Returns its text and its front matter.
+        named: Whether it can have arguments with names.
     """
     if not _NAME.fullmatch(name):
         why = "a command's name in pi consists of letters, digits, '_', '-', '.' and ':'. Rename the file"
@@ -91,6 +112,9 @@ def take_command(
         return
     notes: list[str] = []
     file = place.target / "prompts" / f"{name}.md"
+    if name in _OWN.split():
+        notes.append(f"as /my-{name}, because pi has a command /{name}")
+        file = file.with_name(f"my-{name}.md")
     if file in place.claimed and prefix and _NAME.fullmatch(f"{prefix}-{name}"):
         notes.append(f"as /{prefix}-{name}, because another command is /{name}")
         file = file.with_name(f"{prefix}-{name}.md")
@@ -98,6 +122,10 @@ def take_command(
         yield left_out("command", f"/{name}", source, "another command has this name", scope=place.scope)
         return
     place.claimed.add(file)
+    given = sorted({each for each in _NAMED.findall(body) if each != "ARGUMENTS"}) if named else []
+    if given:
+        notes.append(f"pi does not replace {', '.join(f'${each}' for each in given)}; the model gets all arguments")
+        body = body if "$ARGUMENTS" in body else f"{body}\n\n$ARGUMENTS"
     text = template_of(body, values, notes)
     yield decide(
         "command", f"/{name}", source, NewFile(file, text), scope=place.scope, why="; ".join(dict.fromkeys(notes))

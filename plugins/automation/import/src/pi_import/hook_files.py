@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_import.changes import ListItems
 from pi_import.hooks.events import EVENTS
+from pi_import.hooks.file import is_matcher
 from pi_import.steps import Step, decide, left_out
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def _step(place: Place, name: str, ours: str | None, hook: dict[str, Any], sourc
         return left_out("hook", name, source, "only hooks of type command are run", scope=place.scope)
     if hook.get("if"):
         return left_out("hook", name, source, "its condition 'if' is not evaluated; use a matcher", scope=place.scope)
+    if isinstance(matcher, str) and not is_matcher(matcher):
+        return left_out("hook", name, source, "its matcher is not a regular expression", scope=place.scope)
     kept: dict[str, Any] = {"type": "command", "command": command}
     timeout = hook.get("timeout")
     if isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout > 0:

@@ -61,12 +61,14 @@ def take_file(place: Place, file: Path, *, imports: bool = False) -> Iterator[St
     )
 
 
-def as_it_is(place: Place, file: Path, kind: str = "instructions", why: str = "") -> Iterator[Step]:
+def as_it_is(
+    place: Place, file: Path, kind: str = "instructions", why: str = "", *, name: str | None = None
+) -> Iterator[Step]:
     """Yield the step for a file or folder that pi reads where it is."""
     if file.exists():
         yield Step(
             kind=kind,
-            name=file.name,
+            name=name or file.name,
             source=place.label(file),
             outcome="differently" if why else "already",
             why=why or "pi reads it where it is",

@@ -97,6 +97,9 @@ class Models:
                 return
             provider, wanted = model.provider, model.id
             why = f"as {provider}/{wanted}" if (alias or name) not in (wanted, f"{provider}/{wanted}") else ""
+            listed = self._registry.provider(provider)
+            if listed.models and listed.model(wanted) is None:
+                why = f"pi does not list this model of {provider}; it uses the name as it is"
         file = place.target / "settings.json"
         scope = place.settings_scope
         yield decide(
@@ -120,7 +123,7 @@ def take_level(place: Place, level: Any, source: str) -> Iterator[Step]:
     """Yield the step for a reasoning effort."""
     if not isinstance(level, str) or not level:
         return
-    ours = {"none": "off", "max": "xhigh"}.get(level, level)
+    ours = {"none": "off"}.get(level, level)
     if ours not in THINKING_LEVELS:
         yield left_out("setting", f"effort {level}", source, "pi has no such level", scope=place.scope)
         return

@@ -73,7 +73,7 @@ class Place:
             Unreadable: There is none, it is too large, is not text, or is a link out of the project.
         """
         if self.scope == "project" and escapes_root(file, self.root):
-            raise Unreadable("is a link out of the project")
+            raise Unreadable(self._outside(file))
         try:
             status = file.stat()
             if not stat.S_ISREG(status.st_mode):
@@ -117,9 +117,22 @@ class Place:
             self.problems.append(left_out("setting", file.name, self.label(file), f"it {error}", scope=self.scope))
             return {}
 
+    def _outside(self, file: Path) -> str:
+        inside = os.path.normpath(file).startswith(f"{os.path.normpath(self.root)}{os.sep}")
+        return "is a link out of the project" if inside else "is outside the project"
+
     def files(self, folder: Path, suffix: str) -> Iterator[Path]:
-        """Yield the files below a folder whose names end with a suffix, sorted; at most 500, four levels deep."""
-        if not folder.is_dir() or (self.scope == "project" and escapes_root(folder, self.root)):
+        """Yield the files below a folder whose names end with a suffix, sorted; at most 500, four levels deep.
+
+        A folder of a project that is a link out of it is noted as a problem.
+        """
+        from pi_import.steps import left_out
+
+        if not folder.is_dir():
+            return
+        if self.scope == "project" and escapes_root(folder, self.root):
+            why = f"it {self._outside(folder)}"
+            self.problems.append(left_out("setting", folder.name, self.label(folder), why, scope=self.scope))
             return
         number = 0
         for parent, below, names in os.walk(folder):

@@ -47,10 +47,12 @@ def server_steps(agent: str, places: list[Place], host: Any) -> Iterator[Step]:
             why = "; ".join(row["notes"]) if outcome == "taken" or row["state"] == "invalid" else ""
             if row["state"] == "other":
                 why = f"{row['target']} has another server of this name; it is kept"
+            if outcome == "already" and row["target"] == row["source"]:
+                why = "pi reads it where it is, and asks before it starts the server"
             yield Step(
                 kind="mcp",
                 name=row["name"],
-                source=row["source"],
+                source=place.label(Path(row["source"])),
                 outcome="differently" if outcome == "taken" and why else outcome,  # type: ignore[arg-type] # one of four
                 why=why,
                 target=row["target"],

@@ -6,8 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from pi_core import escapes_root, parse_frontmatter
+from pi_core import parse_frontmatter
 from pi_import.changes import NewFile, Setting
+from pi_import.instructions import as_it_is
 from pi_import.place import Unreadable
 from pi_import.steps import Step, decide, left_out
 
@@ -17,27 +18,55 @@ if TYPE_CHECKING:
 
     from pi_import.place import Place
 
-__all__ = ["take_agent", "take_agents", "take_rules_for_paths", "take_skills"]
+__all__ = ["agents_as_they_are", "take_agent", "take_agents", "take_rules_for_paths", "take_skills"]
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.:-]{0,63}")
 
 
 def take_skills(place: Place, folder: Path) -> Iterator[Step]:
     """Yield the steps for the skills of a folder: the setting ``skills`` names it, so that both agents use one copy."""
-    names = [file.parent.name for file in place.files(folder, "SKILL.md") if file.name == "SKILL.md"]
+    names = []
+    for file in place.files(folder, "SKILL.md"):
+        why = _problem_of_skill(place, file) if file.name == "SKILL.md" else ""
+        if why:
+            yield left_out("skill", file.parent.name, place.label(file), why, scope=place.scope)
+        elif file.name == "SKILL.md":
+            names.append(file.parent.name)
     if not names:
         return
-    if place.scope == "project":
-        if escapes_root(folder, place.root):
-            yield left_out(
-                "skill", folder.name, place.label(folder), "it is a link out of the project", scope=place.scope
-            )
-            return
-        path = f"../{folder.relative_to(place.root).as_posix()}"
-    else:
-        path = place.label(folder)
+    is_own = place.scope == "user"
+    path = place.label(folder) if is_own else f"../{folder.relative_to(place.root).as_posix()}"
     change = Setting(place.settings, place.settings_scope, place.target / "settings.json", "skills", [path])
     yield decide("skill", ", ".join(names), place.label(folder), change, scope=place.scope)
+
+
+def _problem_of_skill(place: Place, file: Path) -> str:
+    """Return why pi cannot use a skill; empty if it can."""
+    try:
+        written = parse_frontmatter(place.read(file))
+    except Unreadable as error:
+        return f"it {error}"
+    if written.problem is not None:
+        return f"its front matter is {written.problem}"
+    description = written.values.get("description")
+    return "" if isinstance(description, str) and description.strip() else _NO_DESCRIPTION
+
+
+_NO_DESCRIPTION = "its front matter has no description, by which the model chooses"
+
+
+def agents_as_they_are(place: Place, folder: Path) -> Iterator[Step]:
+    """Yield the steps for agent files that pi reads where they are; one without a description is not offered."""
+    for file in place.files(folder, ".md"):
+        try:
+            description = parse_frontmatter(place.read(file), literal=True).values.get("description")
+            why = "" if isinstance(description, str) and description.strip() else _NO_DESCRIPTION
+        except Unreadable as error:
+            why = f"it {error}"
+        if why:
+            yield left_out("agent", file.stem, place.label(file), why, scope=place.scope)
+        else:
+            yield from as_it_is(place, file, "agent", name=file.stem)
 
 
 def take_rules_for_paths(place: Place, folder: Path) -> Iterator[Step]:
@@ -114,10 +143,21 @@ def take_agent(place: Place, name: str, values: dict[str, Any], body: str, sourc
     turns = values.get("steps", values.get("maxSteps", values.get("max_turns")))
     if isinstance(turns, int) and not isinstance(turns, bool) and turns > 0:
         head.append(f"maxTurns: {turns}")
-    notes += [f"{key} is left out" for key in ("model", "temperature", "permission", "timeout_mins") if key in values]
+    notes += [f"{key} is left out" for key in _LEFT_OUT if key in values]
     text = "---\n" + "\n".join(head) + f"\n---\n{body.strip()}\n"
     change = NewFile(place.target / "agents" / f"{name.replace(':', '-')}.md", text)
     yield decide("agent", name, source, change, scope=place.scope, why="; ".join(notes))
+
+
+_LEFT_OUT = (
+    "model",
+    "temperature",
+    "permission",
+    "timeout_mins",
+    "model_reasoning_effort",
+    "sandbox_mode",
+    "mcp_servers",
+)
 
 
 def _refused(values: dict[str, Any]) -> list[str]:

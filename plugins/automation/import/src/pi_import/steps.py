@@ -6,16 +6,18 @@ or has something else, which is kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
 
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
-__all__ = ["OUTCOMES", "Change", "Outcome", "State", "Step", "decide", "left_out"]
+    from pi_import.place import Place
+
+__all__ = ["OUTCOMES", "Change", "Outcome", "State", "Step", "decide", "left_out", "others_left_out"]
 
 Outcome: TypeAlias = Literal["taken", "differently", "already", "not"]
 
@@ -123,6 +125,26 @@ def decide(
         scope=scope,
         apply=change.apply,
     )
+
+
+def others_left_out(place: Place, values: Mapping[str, Any], source: str, known: Collection[str]) -> Iterator[Step]:
+    """Yield one step for all keys of a configuration that no other step is about.
+
+    Args:
+        place: Where it is.
+        values: The configuration.
+        source: Its file.
+        known: The keys that other steps are about.
+    """
+    names = [
+        key for key, value in values.items() if key not in known and not key.startswith("$") and value not in _UNSET
+    ]
+    if names:
+        why = f"pi import does not know {'it' if len(names) == 1 else 'them'}; pi help settings lists pi's settings"
+        yield left_out("setting", ", ".join(names)[:300], source, why, scope=place.scope)
+
+
+_UNSET: tuple[Any, ...] = (None, "", [], {})
 
 
 def left_out(kind: str, name: str, source: str, why: str, *, scope: Literal["user", "project"]) -> Step:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core import parse_frontmatter
 from pi_import.instructions import as_it_is, take_file
-from pi_import.models import Models, take_key, take_level, take_provider
+from pi_import.models import Models, sign_in, take_key, take_level, take_provider
 from pi_import.place import Unreadable
-from pi_import.steps import left_out
+from pi_import.steps import left_out, others_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,8 @@ _ALIASES = {
     "gemini": "google/gemini-2.5-pro",
 }
 _KEYS = {"openai-api-key": "openai", "anthropic-api-key": "anthropic"}
+_TAKEN = ["model", "read", "reasoning-effort", "openai-api-base", "api-key"]
+"""Options that other steps are about."""
 _UNUSED = {
     "weak-model": "the settings of compaction name their model",
     "editor-model": "one model edits in pi",
@@ -76,6 +78,10 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
     for key, why in _UNUSED.items():
         if config.get(key) not in (None, "", []):
             yield left_out("setting", key, source, why, scope=place.scope)
+    yield from others_left_out(place, config, source, {*_TAKEN, *_ALIASES, *_KEYS, *_UNUSED})
+    if (place.root / ".env").is_file():
+        why = f"keys are not copied, and pi reads no .env: {sign_in('PROVIDER')}"
+        yield left_out("key", ".env", place.label(place.root / ".env"), why, scope=place.scope)
     for name, (kind, why) in _OTHER_FILES.items():
         if (place.root / name).is_file():
             yield left_out(kind, name, place.label(place.root / name), why, scope=place.scope)

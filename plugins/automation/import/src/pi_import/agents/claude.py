@@ -10,8 +10,8 @@ from pi_import.hook_files import take_hooks
 from pi_import.instructions import as_it_is, take_file
 from pi_import.models import take_key, take_level, take_variables
 from pi_import.permissions import claude_rules, take_rules
-from pi_import.skills import take_rules_for_paths, take_skills
-from pi_import.steps import left_out
+from pi_import.skills import agents_as_they_are, take_rules_for_paths, take_skills
+from pi_import.steps import left_out, others_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,9 @@ PROJECT = (
     ".claude/commands",
     ".claude/skills",
     ".claude/agents",
+    ".claude/rules",
+    ".claude/CLAUDE.md",
+    ".mcp.json",
 )
 MCP = "claude"
 PROJECT_SESSIONS = False
@@ -40,6 +43,18 @@ _ALIASES = {
     "opusplan": "anthropic/opus",
     "default": "",
 }
+_TAKEN = [
+    "permissions",
+    "hooks",
+    "disableAllHooks",
+    "model",
+    "effortLevel",
+    "env",
+    "enabledMcpjsonServers",
+    "enableAllProjectMcpServers",
+    "disabledMcpjsonServers",
+]
+"""Keys of ``settings.json`` that other steps are about."""
 _UNUSED = {
     "statusLine": "pi's footer is drawn by plugins, see examples",
     "outputStyle": "APPEND_SYSTEM.md changes how pi answers",
@@ -58,8 +73,7 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
     folder = _folder(place)
     yield from _instructions(place, folder)
     yield from markdown_commands(place, folder / "commands")
-    if any(True for _ in place.files(folder / "agents", ".md")):
-        yield from as_it_is(place, folder / "agents", "agent")
+    yield from agents_as_they_are(place, folder / "agents")
     yield from take_skills(place, folder / "skills")
     for name in ("settings.json", "settings.local.json"):
         file = folder / name
@@ -108,9 +122,14 @@ def _settings(place: Place, settings: dict[str, Any], source: str, models: Model
     yield from take_level(place, settings.get("effortLevel"), source)
     variables = settings.get("env")
     yield from take_variables(place, variables if isinstance(variables, dict) else {}, source)
+    off = settings.get("disabledMcpjsonServers")
+    for name in off if isinstance(off, list) else ():
+        why = f"it is disabled there: pi mcp disable {name} -l disables it here, too"
+        yield left_out("mcp", str(name), source, why, scope=place.scope)
     for key, why in _UNUSED.items():
         if settings.get(key):
             yield left_out("setting", key, source, why, scope=place.scope)
+    yield from others_left_out(place, settings, source, {*_TAKEN, *_UNUSED})
 
 
 _MODES = {

@@ -12,8 +12,8 @@ from pi_import.instructions import as_it_is, take_file
 from pi_import.models import take_headers, take_key, take_level, take_provider
 from pi_import.permissions import codex_rules, take_rules
 from pi_import.place import Unreadable
-from pi_import.skills import take_skills
-from pi_import.steps import left_out
+from pi_import.skills import take_agent, take_skills
+from pi_import.steps import left_out, others_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,21 @@ PROJECT_SESSIONS = False
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 _BUILT_IN = {"openai": "openai", "ollama": "ollama", "lmstudio": "lmstudio", "oss": "ollama"}
+_TAKEN = [
+    "model",
+    "model_provider",
+    "model_reasoning_effort",
+    "model_context_window",
+    "model_providers",
+    "mcp_servers",
+    "hooks",
+    "projects",
+]
+"""Keys of ``config.toml`` that other steps are about."""
 _UNUSED = {
+    "developer_instructions": "write them into AGENTS.md",
+    "instructions": "write them into AGENTS.md",
+    "model_instructions_file": "SYSTEM.md replaces pi's own instructions (pi help context-files)",
     "approval_policy": "pi runs tools without asking; guardrails ask before dangerous ones (pi help guardrails)",
     "sandbox_mode": "turn on pi's sandbox with the setting sandbox (pi help sandbox)",
     "sandbox_workspace_write": "turn on pi's sandbox with the setting sandbox (pi help sandbox)",
@@ -52,12 +66,13 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
     if place.scope == "user":
         override = folder / "AGENTS.override.md"
         yield from take_file(place, override if override.is_file() else folder / "AGENTS.md")
-        yield from markdown_commands(place, folder / "prompts")
+        yield from markdown_commands(place, folder / "prompts", named=True)
     else:
         yield from as_it_is(place, place.root / "AGENTS.override.md")
         yield from as_it_is(place, place.root / "AGENTS.md")
         yield from as_it_is(place, place.root / ".agents" / "skills", "skill")
     yield from take_skills(place, folder / "skills")
+    yield from _agents(place, folder / "agents")
     yield from _config(place, folder, models)
     hooks = place.object_of(folder / "hooks.json")
     yield from take_hooks(place, hooks.get("hooks", hooks), place.label(folder / "hooks.json"))
@@ -68,6 +83,18 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
             yield left_out("permission", file.name, place.label(file), f"it {error}", scope=place.scope)
     if place.scope == "user" and (folder / "auth.json").is_file():
         yield take_key(place, "auth.json", "openai-codex (ChatGPT) or openai", place.label(folder / "auth.json"))
+
+
+def _agents(place: Place, folder: Path) -> Iterator[Step]:
+    for file in place.files(folder, ".toml"):
+        try:
+            values = place.read_object(file)
+        except Unreadable as error:
+            yield left_out("agent", file.stem, place.label(file), f"it {error}", scope=place.scope)
+            continue
+        body = values.get("developer_instructions")
+        name = str(values.get("name") or file.stem)
+        yield from take_agent(place, name, values, body if isinstance(body, str) else "", place.label(file))
 
 
 def _folder(place: Place) -> Path:
@@ -96,6 +123,7 @@ def _config(place: Place, folder: Path, models: Models) -> Iterator[Step]:
     for key, why in _UNUSED.items():
         if config.get(key):
             yield left_out("setting", key, source, why, scope=place.scope)
+    yield from others_left_out(place, config, source, {*_TAKEN, *_UNUSED})
 
 
 def _provider(place: Place, name: str, entry: Any, config: dict[str, Any], source: str) -> Step:

@@ -11,7 +11,7 @@ from pi_import.instructions import as_it_is, take_file
 from pi_import.models import take_key
 from pi_import.permissions import gemini_rules, take_rules
 from pi_import.skills import take_agents, take_skills
-from pi_import.steps import left_out
+from pi_import.steps import left_out, others_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,20 @@ PROJECT = (".gemini", "GEMINI.md")
 MCP = "gemini"
 PROJECT_SESSIONS = False
 
+_TAKEN = [
+    "context",
+    "contextFileName",
+    "mcpServers",
+    "mcp",
+    "model",
+    "tools",
+    "hooks",
+    "hooksConfig",
+    "excludeTools",
+    "allowedTools",
+    "coreTools",
+]
+"""Keys of ``settings.json`` that other steps are about."""
 _UNUSED = {
     "general": "keys, editor and updates are set in pi's own way (pi help settings)",
     "ui": "themes and the screen are set in pi's own way (pi help themes)",
@@ -34,6 +48,11 @@ _UNUSED = {
     "experimental": "it has no counterpart",
     "advanced": "it has no counterpart",
     "ide": "pi acp runs pi inside editors",
+}
+
+_OTHER_FILES = {
+    "policies": "rules of guardrails say what is refused or asked about (pi help guardrails)",
+    "system.md": "SYSTEM.md replaces pi's own instructions (pi help context-files)",
 }
 
 
@@ -52,8 +71,24 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
     yield from take_skills(place, folder / "skills")
     yield from take_rules(place, gemini_rules(settings, source))
     yield from take_hooks(place, settings.get("hooks"), source, agent="gemini")
-    model = settings.get("model")
-    yield from models.take(place, model.get("name") if isinstance(model, dict) else model, source, provider="google")
+    yield from _model(place, settings.get("model"), source, models)
+    yield from _unused(place, settings, source, folder)
+    for name, provider in (("oauth_creds.json", "google-gemini-cli"), (".env", "google")):
+        if (place.scope == "user" or name == ".env") and (folder / name).is_file():
+            yield take_key(place, name, provider, place.label(folder / name))
+
+
+def _model(place: Place, model: Any, source: str, models: Models) -> Iterator[Step]:
+    name = model.get("name") if isinstance(model, dict) else model
+    if isinstance(name, str) and name.startswith("auto"):
+        why = "pi chooses no model for each request; /model selects one"
+        yield left_out("model", name, source, why, scope=place.scope)
+    else:
+        yield from models.take(place, name, source, provider="google")
+
+
+def _unused(place: Place, settings: dict[str, Any], source: str, folder: Path) -> Iterator[Step]:
+    """Yield the steps for what has no counterpart."""
     tools = settings.get("tools")
     if isinstance(tools, dict) and tools.get("sandbox"):
         why = "turn on pi's sandbox with the setting sandbox (pi help sandbox)"
@@ -61,12 +96,13 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
     for key, why in _UNUSED.items():
         if settings.get(key):
             yield left_out("setting", key, source, why, scope=place.scope)
+    yield from others_left_out(place, settings, source, {*_TAKEN, *_UNUSED})
+    for name, why in _OTHER_FILES.items():
+        if (folder / name).exists():
+            yield left_out("setting", name, place.label(folder / name), why, scope=place.scope)
     if (folder / "extensions").is_dir():
         why = "extensions have another form; copy their commands and servers"
         yield left_out("setting", "extensions", place.label(folder / "extensions"), why, scope=place.scope)
-    for name, provider in (("oauth_creds.json", "google-gemini-cli"), (".env", "google")):
-        if place.scope == "user" and (folder / name).is_file():
-            yield take_key(place, name, provider, place.label(folder / name))
 
 
 def _context_names(settings: dict[str, Any]) -> list[str]:

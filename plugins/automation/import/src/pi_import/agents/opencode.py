@@ -14,7 +14,7 @@ from pi_import.models import PROVIDERS, key_of, take_headers, take_key, take_pro
 from pi_import.permissions import opencode_rules, take_rules
 from pi_import.place import Unreadable, object_in
 from pi_import.skills import take_agent, take_agents, take_skills
-from pi_import.steps import left_out
+from pi_import.steps import left_out, others_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,17 +36,21 @@ _APIS = {
     "@ai-sdk/openai": "openai-responses",
     "@ai-sdk/anthropic": "anthropic-messages",
 }
+_TAKEN = ["instructions", "command", "agent", "mode", "provider", "model", "permission", "mcp"]
+"""Keys of ``opencode.json`` that other steps are about."""
 _UNUSED = {
     "plugin": "plugins of opencode are JavaScript; pi plugin new begins one in Python",
     "formatter": "a hook of PostToolUse can run a formatter",
     "lsp": "the extra diagnostics asks language servers (pi help install)",
     "theme": "themes have another form (pi help themes)",
     "keybinds": "keys are in keybindings.json (pi help keybindings)",
-    "share": "pi shares nothing; /export writes a page",
+    "share": "pi shares a session only when you ask for it: /share",
     "small_model": "the settings of compaction and titles name their models",
     "experimental": "it has no counterpart",
     "enterprise": "it has no counterpart",
 }
+_MAIN = ("build", "plan")
+"""Main agents of opencode, which an entry of that name changes."""
 _MOST_FILES = 50
 
 
@@ -116,12 +120,14 @@ def _config(place: Place, file: Path, models: Models) -> Iterator[Step]:
         for name, value in _objects(config.get(key)):
             prompt = value.get("prompt")
             text = _prompt(place, prompt, file) if isinstance(prompt, str) else ""
-            yield from take_agent(place, name, value, text, source)
+            mode = {"mode": "primary"} if name in _MAIN else {}
+            yield from take_agent(place, name, {**value, **mode}, text, source)
     yield from _models(place, config, models, source)
     yield from take_rules(place, opencode_rules(config.get("permission"), source), in_order=True)
     for key, why in _UNUSED.items():
         if config.get(key):
             yield left_out("setting", key, source, why, scope=place.scope)
+    yield from others_left_out(place, config, source, {*_TAKEN, *_UNUSED})
 
 
 def _models(place: Place, config: dict[str, Any], models: Models, source: str) -> Iterator[Step]:
@@ -208,8 +214,16 @@ def _provider(place: Place, name: str, value: dict[str, Any], source: str) -> St
     added = [_model(each, about) for each, about in _objects(value.get("models"))] if api is not None else []
     if added:
         ours["models"] = added
+    elif object_in(value, "models"):
+        notes.append("its models are left out, because pi has a list of its own; --model takes other names, too")
     if not _NAME.fullmatch(name) or not ours:
-        return left_out("provider", name, source, "it has nothing that models.json can hold", scope=place.scope)
+        return left_out(
+            "provider",
+            name,
+            source,
+            "it sets nothing that pi takes over: pi has a list of its models",
+            scope=place.scope,
+        )
     return take_provider(place, PROVIDERS.get(name, name), ours, source, notes)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["FILE", "Program", "matching", "read_programs"]
+__all__ = ["FILE", "Program", "is_matcher", "matching", "read_programs"]
 
 FILE = "hooks.json"
 
@@ -80,6 +80,15 @@ def _list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise UserError(f"{where} must be a list")
     return value
+
+
+def is_matcher(text: str) -> bool:
+    """Return whether ``hooks.json`` can have a text as a matcher; any other makes it refuse all tools."""
+    try:
+        re.compile("" if text == "*" else text)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True
 
 
 def _program(event: str, group: dict[str, Any], hook: Any, where: str) -> Program:
