@@ -1,6 +1,6 @@
 """A front end that prints the length of every answer: `pi --mode lengths "Say hello"`.
 
-Creating a session takes a moment. `prepare` runs before that, so the heading appears at once.
+Creating a session takes a moment. `prepare` runs before that, so the heading appears immediately.
 """
 
 from contextlib import contextmanager

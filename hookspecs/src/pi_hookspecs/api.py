@@ -136,8 +136,8 @@ class PiAPI(Protocol):
 
         Args:
             name: Without the slash.
-            handler: ``handler(args, ctx)``, plain or ``async``; ``args`` is the text after the name. Runs at once, even
-                while an answer is streaming.
+            handler: ``handler(args, ctx)``, plain or ``async``; ``args`` is the text after the name. Runs
+                immediately, even while an answer is streaming.
             description: One line, for lists.
             complete: Gets the arguments typed so far, returns the possible completions, see ``Command``.
 

@@ -28,7 +28,7 @@ class ApprovalChoice(Value):
         allows: Whether it allows what was asked about; False for a refusal.
         lasting: Whether the decision applies beyond this question; a lasting refusal returns its ``answer`` instead
             of None.
-        key: The key that chooses it at once, one letter; empty for none.
+        key: The key that chooses it immediately, one letter; empty for none.
     """
 
     answer: str

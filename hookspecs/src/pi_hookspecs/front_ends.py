@@ -56,8 +56,8 @@ class Mode(ReprMixin):
         needs_tty: Whether it is refused if stdin or stdout is not a terminal. Interactive modes are not selected there
             by default; this is for ``--mode NAME``.
         prepare: Called when the mode has been selected, before a session is made, which may take a second:
-            ``prepare(facts)`` returns a context manager that is entered at once and left when the mode has ended, or
-            when no session can be made. It may take over the terminal, but must not keep the exception from
+            ``prepare(facts)`` returns a context manager that is entered immediately and left when the mode has ended,
+            or when no session can be made. It may take over the terminal, but must not keep the exception from
             propagating. If it raises, the reason is printed and the next interactive mode is started; a mode that
             ``--mode`` names ends the program with that reason. Since: 1.1.
         asks_for_session: Whether it asks by itself which session to continue if ``options.resume`` is set; it

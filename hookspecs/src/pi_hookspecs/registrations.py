@@ -24,7 +24,7 @@ __all__ = ["Command", "Flag", "PluginSetting", "ProjectFile"]
 
 @frozen(eq=False, repr=False)
 class Command(ReprMixin):
-    """A slash command: ``handler(args, ctx)`` gets the text after its name. Runs at once, even during an answer.
+    """A slash command: ``handler(args, ctx)`` gets the text after its name. Runs immediately, even during an answer.
 
     Attributes:
         name: Without the slash.

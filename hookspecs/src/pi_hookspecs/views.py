@@ -193,7 +193,7 @@ class ChangeableSettings(SettingsView, Protocol):
     """The user's settings, to read and to change."""
 
     async def set(self, key: str | Sequence[str], value: Any, *, scope: Literal["user", "project"] = "user") -> bool:
-        """Write a setting to the user's own file, or the project's; the running session uses it at once.
+        """Write a setting to the user's own file, or the project's; the running session uses it immediately.
 
         Only settings of pi and those that plugins declare (``register_settings``) can be set. A protected setting
         decides which plugins, guards or programs are used, such as ``guardrails.enabled``: the user is asked, and if no

@@ -26,7 +26,7 @@ class SourceInfo(Value):
         path: Its file; the plugin for what a plugin registered.
         source: How it was found, see ``ResourceFile.source``.
         scope: ``user``, ``project``, or ``temporary`` for this run.
-        origin: ``package`` when a plugin brought it.
+        origin: ``package`` when it comes from a plugin.
         base_dir: The folder that it was found under.
     """
 

@@ -26,7 +26,7 @@ class SessionStartEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionShutdownEvent(ReprMixin):
-    """A session ends, for good or for another one."""
+    """A session ends, or another one replaces it."""
 
     type: ClassVar[Literal["session_shutdown"]] = "session_shutdown"
     reason: Literal["quit", "reload", "new", "resume", "fork"] = "quit"

@@ -59,7 +59,7 @@ async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromp
     When: after commands and ``input``, before the text is queued or run; also for texts that ``steer`` and
         ``follow_up`` queue; not if the caller disables expansion.
     Answers: ``text`` is piped.
-    On error: reported; the text stays as it was.
+    On error: reported; the text is not changed.
     Since: 1.0
     """
 
@@ -225,7 +225,7 @@ async def message_end(event: MessageEndEvent, ctx: PiContext) -> MessageEndResul
 
     When: when a message is complete, before it is in the session.
     Answers: ``message`` is piped; one of another role is an error.
-    On error: reported; the message stays as it was.
+    On error: reported; the message is not changed.
     Since: 1.0
     """
 

@@ -264,6 +264,6 @@ def activate(pi: PiAPI) -> None:
 
     When: once per session, before ``session_start``.
     Answers: notify; the return value is ignored.
-    On error: reported; what was registered before the error stays.
+    On error: reported; what was registered before the error is kept.
     Since: 1.0
     """

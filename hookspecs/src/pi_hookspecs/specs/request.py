@@ -34,7 +34,7 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
 
     When: before every request.
     Answers: veto for ``block``, the first wins and no request is made. ``messages`` are piped.
-    On error: reported; the messages stay as they were.
+    On error: reported; the messages are not changed.
     Since: 1.0
     """
 
@@ -74,7 +74,7 @@ async def before_provider_request(event: BeforeProviderRequestEvent, ctx: PiCont
 
     When: after the codec has built the payload, before it is sent.
     Answers: pipe; each plugin gets the payload that the previous one returned. ``None`` leaves it unchanged.
-    On error: reported; the payload stays as it was.
+    On error: reported; the payload is not changed.
     Since: 1.0
     """
 
@@ -124,6 +124,6 @@ async def cache_warming_decision(event: CacheWarmingDecisionEvent, ctx: PiContex
     When: shortly before the cache drops the prompt, if the model's cache lifetime is known and the setting
         ``cacheWarming`` is not ``off``; also if the policy has decided against it.
     Answers: first; it replaces the policy's decision. ``None`` leaves it.
-    On error: reported; the policy's decision stays.
+    On error: reported; the policy's decision is kept.
     Since: 1.1
     """

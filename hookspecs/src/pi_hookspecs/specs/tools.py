@@ -90,7 +90,7 @@ async def tool_result(event: ToolResultEvent, ctx: PiContext) -> ToolResultResul
 
     When: after execution, one result at a time, in the order in which the tools finish.
     Answers: every field is piped; None leaves it unchanged.
-    On error: reported; the result stays as it was.
+    On error: reported; the result is not changed.
     Since: 1.0
     """
 
@@ -132,7 +132,7 @@ async def user_bash(event: UserBashEvent, ctx: PiContext) -> UserBashResult | No
 async def child_environment(event: ChildEnvironmentEvent, ctx: PiContext) -> Mapping[str, str | None] | None:
     """Change the environment of a program that pi starts: of ``bash``, ``!``, ``ctx.exec``, key commands and servers.
 
-    Return the variables to set, and None for those to remove; all others stay as they are.
+    Return the variables to set, and None for those to remove; all others are kept.
 
     Args:
         event: The environment so far, what the program is for, and its command.

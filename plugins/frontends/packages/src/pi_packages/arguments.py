@@ -113,7 +113,7 @@ def _install(parser: ArgumentParser) -> None:
     parser.add_argument("--run", action="store_true", help=SUPPRESS)  # of ``pi -e SOURCE``
     parser.add_argument("--typescript", action="store_true", help="only fetch what extensions in TypeScript import")
     parser.add_argument("--pin", action="store_true", help="keep exactly this version until it is installed again")
-    parser.add_argument("--isolated", action="store_true", help="run its plugins in processes of their own")
+    parser.add_argument("--isolated", action="store_true", help="run its plugins in separate processes")
     parser.add_argument("-U", "--upgrade", action="store_true", help="take the newest version, not the locked one")
     _change(parser)
 

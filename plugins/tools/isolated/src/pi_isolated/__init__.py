@@ -1,4 +1,4 @@
-"""Plugins in processes of their own: folders with a ``pi_plugin.json`` that names a command, in any language.
+"""Plugins in separate processes: folders with a ``pi_plugin.json`` that names a command, in any language.
 
 A process is started when one of its hooks, tools or commands is first needed; what it has is known from an index.
 """
