@@ -24,15 +24,15 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "keybindings.md"
 HEAD = """\
 <!-- Made by tools/build_keybindings_page.py; change it there. -->
 
-# Keys
+# Key bindings
 
-What the keys of [the screen](screen.md) do, and how to change them. `/hotkeys` displays the current keys,
-including those of plugins.
+This page lists the keys of [the screen](screen.md), and explains how to change them. `/hotkeys` displays the
+current keys, including those of plugins.
 
-## Changing keys
+## Change keys
 
-`keybindings.json` in the agent directory (`~/.pi/agent`) has a key, or a list of keys, for each action that you
-want to change; an empty list takes all keys from it. The other actions keep their keys.
+In `keybindings.json` in the agent directory (`~/.pi/agent`), set a key or a list of keys for each action that you
+want to change; an empty list removes all its keys. The other actions keep theirs.
 
 ```json
 {
@@ -47,22 +47,22 @@ A key is a character or a name (`enter`, `escape`, `tab`, `space`, `backspace`, 
 `super` before it: `ctrl+shift+x`. Many terminals send the same sequence for
 `ctrl+shift+x` and `ctrl+x`; with the Kitty keyboard protocol, or the extended keys of tmux, they differ.
 
-The file is read at start. Mistakes are reported with their line. An unknown action (the report suggests the
-intended one) and an unknown key are ignored; a key with two actions in one place is reported, too.
+pi reads the file at startup, and reports mistakes with their line: an unknown action (with a suggestion) or an
+unknown key, which it ignores, and a key with two actions in one place.
 
 ## Keys of plugins
 
-A plugin adds a key with [register_shortcuts](hooks/register_shortcuts.md). It takes precedence over the actions
-below, except those that stop, clear, send and exit, whose keys no plugin can take: RESERVED. If it takes a key
-of another action, a warning at start names both.
+A plugin adds a key with [register_shortcuts](hooks/register_shortcuts.md). Such a key takes precedence over the
+actions below, except for those that stop, clear, send and exit, whose keys no plugin can take: RESERVED.
+If it takes a key of another action, a warning at startup names both.
 """
 
 GROUPS = (
     ("Typing", "tui.editor.", "main"),
     ("Sending and completing", "tui.input.", "main"),
-    ("Everything else at the prompt", "app.", "main"),
-    ("The conversation", "tui.altScreen.", "main"),
-    ("In the search of the conversation", "", "search"),
+    ("Other actions at the prompt", "app.", "main"),
+    ("Scrolling and searching the conversation", "tui.altScreen.", "main"),
+    ("In the search", "", "search"),
     ("In lists and dialogs", "", "list"),
     ("In the list of sessions", "app.", "sessions"),
     ("In the list of models for Ctrl+P", "app.", "models"),

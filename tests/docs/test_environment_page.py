@@ -100,7 +100,7 @@ def test_the_page_names_what_the_code_reads() -> None:
 
 
 def test_the_page_names_nothing_that_is_not_read() -> None:
-    described, without_effect = PAGE.split("## Of the original pi")
+    described, without_effect = PAGE.split("## Variables of the original pi")
     before, keys_and_others = described.split("## Keys of providers")
     others = keys_and_others.partition("## What else providers read")[2]
     read = {name for file in sources() for name in read_in(file)} | READ_BY_LIBRARIES

@@ -42,7 +42,7 @@ TEXT = """\
 
 # One session in three places
 
-A conversation begins in the terminal, continues on a phone and on a desktop, and ends in a notebook, in one file. A
+Begin a conversation in the terminal, continue it on a phone and a desktop, and end it in a notebook, all in one file. A
 test plays this page with `offline/rules`, the rule-based stand-in that needs no key.
 
 ## In the terminal
@@ -52,23 +52,23 @@ $ pi --model offline/rules
 {terminal}
 ```
 
-## Served
+## Share it with pi serve
 
-[`pi serve`](serve.md) continues it for several clients. The address on the third line is for the browser.
+[`pi serve`](serve.md) continues the session for several clients. Open the address on the third line in a browser.
 
 ```text
 $ pi serve -c --model offline/rules --port 8080
 {served}
 ```
 
-The next prompt is typed on the phone. Meanwhile a script on the desktop asks something as well; both appear everywhere:
+Type the next prompt on the phone. Meanwhile, a script on the desktop sends another one; both appear in all clients:
 
 ```text
 $ pi -p --attach "Count the words in tides.txt"
 {asked}
 ```
 
-[Guardrails](guardrails.md) ask before something is deleted. The question is on every page, and the first answer counts:
+[Guardrails](guardrails.md) ask before a command deletes something. Every page shows this; the first answer counts:
 
 ![The question on a phone: may rm -rf build run?](pictures/one-session-phone-light.png)
 
@@ -76,11 +76,11 @@ $ pi -p --attach "Count the words in tides.txt"
 
 ## In a notebook
 
-The server has ended, and the [notebook](notebooks.md) opens the file:
+After the server has ended, the [notebook](notebooks.md) opens the file:
 
 {cells}
 
-## The file
+## The session file
 
 `{file}` has {count} messages:
 

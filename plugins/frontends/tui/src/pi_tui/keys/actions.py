@@ -126,7 +126,7 @@ _APP = (
     Action("app.tools.expand", ("ctrl+o",), "Expand or collapse tool output"),
     Action("app.message.copy", ("ctrl+x",), "Copy the selection, or else the last answer", ("main", "tree")),
     Action("app.message.followUp", ("alt+enter",), "Send as a follow-up", elsewhere=_on_windows("ctrl+q")),
-    Action("app.activities.open", ("alt+down",), "Open the list of what runs; so does Enter at an empty prompt"),
+    Action("app.activities.open", ("alt+down",), "List running activities; so does Enter at an empty prompt"),
     Action("app.message.dequeue", ("alt+up",), "Take queued messages back", elsewhere=_on_windows("alt+q")),
 )
 
