@@ -494,15 +494,23 @@ def drive(run: Run, known: Registered | None) -> Recording:
 # Comparing
 
 
+def tools_of(recording: Recording) -> set[str]:
+    """Return the names of the tools in the requests of a run."""
+    return {tool["function"]["name"] for request in recording.requests for tool in request.get("tools", ())}
+
+
 def plain(
-    recording: Recording, baseline: Recording, home: Path, known: Registered, source: str
+    recording: Recording, bases: Mapping[bool, Recording], home: Path, known: Registered, source: str, *, ours: bool
 ) -> dict[str, list[Any]]:
     """Return what an example caused, without what differs between runs and programs anyway.
 
-    Of the system prompt that is what the example's own files contain, of the tools those of the example.
+    Of the system prompt that is what the example's own files contain, of the tools those of the example; lists in what
+    it stores are without the tools that only this program has.
     """
+    baseline = bases[ours]
     base_lines = {line for request in baseline.requests for line in system_of(request)}
-    base_tools = {tool["function"]["name"] for request in baseline.requests for tool in request.get("tools", ())}
+    base_tools = tools_of(baseline)
+    others = base_tools - tools_of(bases[not ours])
     own_tools = {each["name"] for each in known.tools}
     statuses = {json.dumps(each, sort_keys=True) for each in baseline.ui}
 
@@ -523,7 +531,10 @@ def plain(
     ]
     ui = [without_nothing(each) for each in recording.ui if json.dumps(each, sort_keys=True) not in statuses]
     kept = ("type", "customType", "data", "content", "label", "name", "details")
-    entries = [{key: each[key] for key in kept if each.get(key) is not None} for each in recording.entries]
+    entries = [
+        {key: without_items(each[key], others) for key in kept if each.get(key) is not None}
+        for each in recording.entries
+    ]
     parts = {"requests": requests, "ui": ui, "events": [*map(happened, recording.events)], "entries": entries}
     found = {part: tidied(value, home) for part, value in parts.items()}
     shown = found["ui"]
@@ -550,6 +561,13 @@ _TIDY = (
     (r"Successfully wrote \d+ bytes to", "Successfully wrote to"),
     (re.escape(tempfile.gettempdir()) + r"/[\w./-]+", "FILE"),
 )
+
+
+def without_items(value: Any, left_out: set[str]) -> Any:
+    """Return data whose lists do not have certain texts as items."""
+    if isinstance(value, list):
+        return [without_items(each, left_out) for each in value if not (isinstance(each, str) and each in left_out)]
+    return {key: without_items(each, left_out) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def without_nothing(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -680,7 +698,7 @@ def compare(name: str, file: Path, known: Registered, bases: Mapping[bool, Recor
     sides = {}
     for ours_too in (False, True):
         recording, home = recorded(ours=ours_too, file=file, known=known)
-        sides[ours_too] = plain(recording, bases[ours_too], home, known, source)
+        sides[ours_too] = plain(recording, bases, home, known, source, ours=ours_too)
         if recording.failure:
             outcome.notes.append(f"{'here' if ours_too else 'there'}: {recording.failure}")
     different = differences(sides[False], sides[True])
@@ -698,7 +716,6 @@ def compare(name: str, file: Path, known: Registered, bases: Mapping[bool, Recor
 
 REASONS = {
     "gondolin": "it starts a virtual machine with QEMU, which was not there when this was compared",
-    "plan-mode": "the list of tools that it stores has the tools of this pi",
     "project-trust": "`project_trust` is asked before there is a process that could answer",
 }
 """Why an example is not the same in both."""
@@ -712,7 +729,8 @@ This page compares how [this pi](../typescript.md) and the original run the orig
 version {version}, unchanged and with the same scripted model. Each gets a prompt with a tool call, calls of its own
 tools, and its commands; each dialog gets its first answer. The comparison covers what the example registers, its
 requests to the model, messages, tool results, dialogs and notices, and what it stores in the session; for {screens}
-that draw, also their rows in a terminal of 80 columns after the same keys. {same} of {count} behave the same.
+that draw, also their rows in a terminal of 80 columns after the same keys. Tools that only one of the two programs
+comes with are left out. {same} of {count} behave the same.
 
 | example | loads | registers | requests and events | screen |
 | --- | --- | --- | --- | --- |
