@@ -177,7 +177,7 @@ def program(model: Model, *, ours: bool, file: Path | None, home: Path) -> tuple
         subprocess.run(["git", *words], cwd=work, check=True, capture_output=True)  # noqa: S607 - the user's git
     provider = {"baseUrl": model.url, "api": "openai-completions", "apiKey": "k", "models": [{"id": "m"}]}
     (agent / "models.json").write_text(json.dumps({"providers": {"p": provider}}))
-    settings = {"typescript.node": str(node())} if ours else {}
+    settings = {"typescript": {"node": str(node())}} if ours else {}
     (agent / "settings.json").write_text(json.dumps(settings))
     programs = home / "bin"
     programs.mkdir()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pi_core.base.process.start_policies import StartPolicies
 
-__all__ = ["ConfiguredValues"]
+__all__ = ["ConfiguredValues", "variables_in"]
 
 COMMAND_SECONDS = 10.0
 """Timeout of a ``!command``."""
@@ -60,10 +60,7 @@ class ConfiguredValues:
 
     def missing(self, value: str) -> list[str]:
         """Return the variables in a value that are not set, without running a command."""
-        if value.startswith("!"):
-            return []
-        names = (match["name"] or match["braced"] for match in re.finditer(_REFERENCE, value))
-        return [name for name in names if name and not self._environ.get(name)]
+        return [name for name in variables_in(value) if not self._environ.get(name)] if "$" in value else []
 
     def _interpolated(self, value: str) -> str | None:
         missing = False
@@ -88,6 +85,16 @@ class ConfiguredValues:
         except PiError:
             self._outputs.pop(command, None)  # the next request may find the password store unlocked
             raise
+
+
+def variables_in(value: str) -> list[str]:
+    """Return the names of the variables that a value refers to, or may be the name of."""
+    if value.startswith("!"):
+        return []
+    if "$" not in value:
+        return [value] if value.isidentifier() else []
+    names = (match["name"] or match["braced"] for match in re.finditer(_REFERENCE, value))
+    return [name for name in names if name]
 
 
 async def _start(

@@ -115,8 +115,11 @@ PROVIDER = """
 const usage = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 3,
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
 async function* streamSimple(model, context, options) {
+  const [first] = context.messages;
+  const isTold = first.role === "system" && first.content === context.systemPrompt && first.toolsAdded.length > 3;
   const said = context.messages.at(-1).content;
-  const text = `${model.id} heard ${typeof said === "string" ? said : said[0].text} with ${options.apiKey}`;
+  const heard = typeof said === "string" ? said : said[0].text;
+  const text = `${isTold ? model.id : "nobody"} heard ${heard} with ${options.apiKey}`;
   const message = { role: "assistant", api: model.api, provider: model.provider, model: model.id, usage,
     content: [{ type: "text", text }], stopReason: "stop", timestamp: Date.now() };
   yield { type: "start", partial: message };

@@ -282,10 +282,18 @@ class ProgramProcess:
             self._starts -= 1
 
     async def _start(self, member: Member, ctx: PiContext) -> Process:
+        self._starts += 1
+        process, missing = await self._start_once(member, ctx)
+        if missing:  # what was not known before names keys that it could not read while it was loaded
+            await process.stop()
+            process, _ = await self._start_once(member, ctx)
+        return process
+
+    async def _start_once(self, member: Member, ctx: PiContext) -> tuple[Process, bool]:
+        """Start the program; return it, and whether it lacks keys that its providers turned out to name."""
         from pi_isolated.process import Process
         from pi_process_kit import prepare, start_child
 
-        self._starts += 1
         token = _starting.set((*_starting.get(), self))
         name, manifest = member.name, member.manifest
         try:
@@ -312,9 +320,11 @@ class ProgramProcess:
                 keeps_calls=self.is_shared,
             )
             process.on_end(self.surfaces.close_all)
+            keys = self._keys(request.env)
             if self.is_shared:
-                await self._begin(process, ctx)
+                await self._begin(process, ctx, keys)
             self._adopt(await process.ready(_READY_SECONDS), ctx)
+            lacks_keys = self.is_shared and self._keys(request.env) != keys
         except PiError as error:
             self._last_failure = str(error)
             if process is not None:
@@ -324,18 +334,34 @@ class ProgramProcess:
             if process is not None:
                 process.abandon("its start was cancelled")
             raise
-        return process
+        return process, lacks_keys
+
+    def _keys(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables with keys of its providers that were left out of its environment, as by the sandbox."""
+        import os
+
+        from pi_core.base.configured_values import variables_in
+
+        names: set[str] = set()
+        for described in chain(*(each.ready.of("providers").values() for each in self.members)):
+            config = described.get("config")
+            given = config if isinstance(config, dict) else {}
+            headers = given.get("headers")
+            values = [given.get("apiKey"), *(headers.values() if isinstance(headers, dict) else ())]
+            names.update(chain(*(variables_in(each) for each in values if isinstance(each, str))))
+        return {name: os.environ[name] for name in sorted(names) if name in os.environ and name not in env}
 
     def _folder(self, ctx: PiContext, manifest: PluginManifest) -> str:
         """Return where the program runs: in its folder, and one for extensions where the session does."""
         return str(ctx.cwd if self.is_shared else manifest.folder)
 
-    async def _begin(self, process: Process, ctx: PiContext) -> None:
-        """Send a shared process the plugins that it runs."""
+    async def _begin(self, process: Process, ctx: PiContext, keys: Mapping[str, str]) -> None:
+        """Send a shared process the plugins that it runs, and their keys that its environment lacks."""
         plugins = [{"name": each.name, "file": str(each.manifest.entry)} for each in self.members if not each.broken]
         (state,) = await self._state.changes(ctx, self.members[0].pi, (), self._flags())
         options = {**(self._manifest.options or {}), "agentDir": str(self._manifest.agent_dir)}
-        process.send({**options, "type": "start", "plugins": plugins, "state": state})
+        environment = {"environment": keys} if keys else {}
+        process.send({**options, "type": "start", "plugins": plugins, "state": state, **environment})
 
     def _adopt(self, message: Mapping[str, Any], ctx: PiContext) -> None:
         """Let each plugin apply its part of the first message.

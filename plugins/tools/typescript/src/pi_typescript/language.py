@@ -21,7 +21,7 @@ _HOST = Path(__file__).parent / "host" / "main.js"
 _MOST_MEMORY = 1024
 """Megabytes that all extensions together may allocate: one that needs more ends the process, not the computer."""
 
-_PIPES = 'export NODE_COMPILE_CACHE="$0"; exec "$@" 3>&1 4<&0 1>&2 0</dev/null'
+_PIPES = 'export NODE_USE_ENV_PROXY=1 NODE_COMPILE_CACHE="$0"; exec "$@" 3>&1 4<&0 1>&2 0</dev/null'
 """Moves pi's pipes to descriptors 3 and 4, so that what extensions print is not taken for messages."""
 
 

@@ -135,7 +135,8 @@ async function answer(message) {
   }
 }
 
-async function start({ plugins, packages, agentDir, state }) {
+async function start({ plugins, packages, agentDir, state, environment }) {
+  Object.assign(process.env, environment);
   apply(state ?? {});
   begin(packages, join(agentDir, "cache"));
   const ready = {};
@@ -198,7 +199,9 @@ function culprit(error) {
   return [...extensions.values()].find(({ file }) => stack.includes(file) || stack.includes(pathToFileURL(file).href)) ?? current()?.extension;
 }
 
-delete process.env.NODE_COMPILE_CACHE; // it is for this process, not for what extensions start
+// These are for this process, not for what extensions start.
+delete process.env.NODE_COMPILE_CACHE;
+delete process.env.NODE_USE_ENV_PROXY;
 keepRunning();
 announceNames();
 listen(take, () => leave(0));

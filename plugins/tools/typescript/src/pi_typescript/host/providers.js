@@ -16,7 +16,7 @@ export function describeProvider(nameOrProvider, config) {
 /** Answers a request for an answer of a model: its events are updates of the request. */
 export async function stream(provider, message, signal, update) {
   const { model, context, options } = message;
-  const messages = provider.config.streamSimple(model, context, { ...options, signal });
+  const messages = provider.config.streamSimple(model, transcript(context), { ...options, signal });
   let last;
   for await (const event of messages) {
     if (event.type === "done" || event.type === "error") last = event;
@@ -24,6 +24,14 @@ export async function stream(provider, message, signal, update) {
   }
   if (last) update({ event: { type: last.type, message: last.message ?? last.error } });
   return null;
+}
+
+/** A context as versions of the original before and from 0.86 on give it: there the prompt and the tools are its first message. */
+function transcript({ systemPrompt, tools, messages }) {
+  const hasTools = tools?.length > 0;
+  if (!systemPrompt && !hasTools) return { messages, systemPrompt, tools };
+  const first = { role: "system", content: systemPrompt ?? "", ...(hasTools ? { toolsAdded: tools } : {}), timestamp: 0 };
+  return { messages: [first, ...messages], systemPrompt, tools };
 }
 
 /** An event without the message so far, but with what only that has. */
