@@ -278,3 +278,30 @@ async def test_too_much_at_once_bad_rows_and_a_taken_name_leave_the_others_alone
     assert draw.tool_result("ugly", ToolResult.text("plain"), width=30, call_id="c1") is None
     await until(lambda: log.is_file() and "no rows (" in log.read_text())
     assert "tool_call 'ugly' is not rendered: no colours (" in log.read_text()
+
+
+CANCELLED = """
+import { writeFileSync } from "node:fs";
+
+export default (pi) => pi.on("tool_call", async (_event, ctx) => {
+  const before = ctx.signal.aborted;
+  const aborted = new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+  ctx.ui.notify("waits");
+  await aborted;
+  writeFileSync(`${import.meta.dirname}/aborted`, `${before} ${ctx.signal.aborted}`);
+});
+"""
+
+
+@pytest.mark.extension("cancelled.mjs", CANCELLED)
+async def test_an_abort_of_the_run_aborts_the_signal_of_a_handler(pi_session, script, fake_ui, pi_extensions):
+    aborted = pi_extensions[0].with_name("aborted")
+    script.turn(steps.tool_call("bash", command="ls"))
+
+    running = asyncio.create_task(pi_session.prompt("Go"))
+    await until(lambda: fake_ui.notices)
+    await pi_session.abort()
+    await running
+    await until(lambda: aborted.exists() and aborted.read_text())
+
+    assert aborted.read_text() == "false true"

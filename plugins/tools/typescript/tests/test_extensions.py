@@ -76,6 +76,25 @@ async def test_two_extensions_share_a_process_and_each_is_a_plugin(pi_session, f
     assert re.fullmatch(r".* failed in command /greet: ProgramError: and it fails \(\S+shout\.mjs:19\)", failures[0])
 
 
+ECHO = """
+export default (pi) => pi.registerTool({
+  name: "echo", label: "Echo", description: "Answers with a text",
+  parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  execute: async (_id, { text }) => ({ content: [{ type: "text", text: text.toUpperCase() }] }),
+});
+"""
+
+
+@pytest.mark.extension("echo.mjs", ECHO)
+async def test_messages_that_are_longer_than_what_a_pipe_holds_are_whole(pi_session, script):
+    text = "x" + "äöü" * 100_000
+    script.turn(steps.tool_call("echo", text=text)).turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert script.requests[1].tool_results[-1].text == text.upper()
+
+
 KNOWN = """
 export default (pi) => {
   pi.on("tool_call", () => {});

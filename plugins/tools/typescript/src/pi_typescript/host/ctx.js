@@ -13,9 +13,11 @@ import { call } from "./wire.js";
  *
  * @param {object} extension the extension
  * @param {string} name the context's name in messages
- * @param {AbortSignal | undefined} signal aborted with the request that it is for
+ * @param {{signal: AbortSignal} | undefined} request the one that it is for
  */
-export function createContext(extension, name, signal) {
+export function createContext(extension, name, request) {
+  let ui;
+  let registry;
   const act = async (method, params) => {
     if (extension.isStale) throw new Error(STALE);
     return call(name, method, params);
@@ -53,10 +55,18 @@ export function createContext(extension, name, signal) {
     get thinkingLevel() {
       return value("thinkingLevel");
     },
-    ui: createUi(extension, name),
+    get ui() {
+      ui ??= createUi(extension, name);
+      return ui;
+    },
     sessionManager,
-    modelRegistry: modelRegistry(act),
-    signal,
+    get modelRegistry() {
+      registry ??= modelRegistry(act);
+      return registry;
+    },
+    get signal() {
+      return request?.signal;
+    },
     isIdle: () => value("idle"),
     isProjectTrusted: () => value("trusted"),
     hasPendingMessages: () => value("pending"),

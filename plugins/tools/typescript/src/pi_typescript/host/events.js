@@ -23,6 +23,10 @@ const SAME = [
   .split(" ");
 for (const name of SAME) HOOKS[name] = [name, {}];
 
+/** The events of each hook. */
+const EVENTS = new Map();
+for (const [name, [hook]] of Object.entries(HOOKS)) EVENTS.set(hook, [...(EVENTS.get(hook) ?? []), name]);
+
 /** Returns the hooks that the handlers of an extension need, each with its filter. */
 export function hooksOf(handlers) {
   const hooks = {};
@@ -54,11 +58,14 @@ export async function announce(extension, event, ctx, report) {
  * @param {object} event the event as pi writes it
  * @param {object} ctx the context
  * @param {(error: unknown) => void} report takes failures of handlers beside one that has answered
+ * @returns {Promise<object | null>}
  */
-export async function dispatch(extension, hook, event, ctx, report) {
+export function dispatch(extension, hook, event, ctx, report) {
   const how = ANSWERS[hook] ?? notify;
-  const events = Object.keys(HOOKS).filter((name) => HOOKS[name][0] === hook);
-  const handlers = events.flatMap((name) => (extension.handlers.get(name) ?? []).map((run) => ({ name, run })));
+  const handlers = [];
+  for (const name of EVENTS.get(hook) ?? []) {
+    for (const run of extension.handlers.get(name) ?? []) handlers.push({ name, run });
+  }
   return how(handlers, { type: hook, ...event }, ctx, report);
 }
 

@@ -12,22 +12,23 @@ import { Extension } from "./extension.js";
 import { begin, loadFactory } from "./loader.js";
 import { apply, on } from "./mirror.js";
 import { login, stream } from "./providers.js";
+import { Request } from "./request.js";
 import { surfaces } from "./surfaces/index.js";
 import { listen, send } from "./wire.js";
 
 const CONTRACT = "1.1";
 const extensions = new Map();
-const controllers = new Map();
+/** Open requests by id. */
+const requests = new Map();
 /** Names of extensions that have seen the end of a session: with the next one they begin anew. */
 const ended = new Set();
 const leave = process.exit.bind(process);
 
 /** How each kind of request is carried out: returns the answer. */
 const REQUESTS = {
-  async hook(extension, { hook, event }, ctx) {
-    const result = await dispatch(extension, hook, event, ctx, (error) => failed(error, extension));
-    if (hook === "session_shutdown" && extensions.get(extension.name) === extension) ended.add(extension.name);
-    return result;
+  hook(extension, { hook, event }, ctx) {
+    const result = dispatch(extension, hook, event, ctx, (error) => failed(error, extension));
+    return hook === "session_shutdown" ? result.then((answer) => endOf(extension, answer)) : result;
   },
   tool: runTool,
   async command(extension, message, ctx) {
@@ -51,6 +52,12 @@ const REQUESTS = {
   login: (extension, message, ctx) =>
     login(found(extension.providers, message.provider, "provider"), message, message.ctx, ctx.signal),
 };
+
+/** Notes that an extension has seen the end of the session; returns its answer to that. */
+function endOf(extension, answer) {
+  if (extensions.get(extension.name) === extension) ended.add(extension.name);
+  return answer;
+}
 
 async function runTool(extension, message, ctx) {
   const tool = found(extension.tools, message.tool, "tool");
@@ -106,33 +113,32 @@ function beginsSession({ type, hook, plugin }) {
   return ["tool", "command", "shortcut"].includes(type);
 }
 
+/**
+ * Carries out a request, and answers it. pi waits for most of them, such as a hook before each call of a tool, and does
+ * so when little of this code is compiled: what is not needed is not made, promises above all.
+ */
 async function answer(message) {
   if (ended.has(message.plugin) && beginsSession(message)) await renew(extensions.get(message.plugin));
   const extension = extensions.get(message.plugin);
-  const controller = new AbortController();
-  controllers.set(message.id, controller);
-  const given = new Promise((_resolve, reject) => {
-    controller.signal.addEventListener("abort", () => {
-      // What has a signal may end by itself and still answer; what does not must not keep pi waiting.
-      setTimeout(() => reject(new Error("Operation aborted")), 1000).unref();
-    });
-  });
+  const request = new Request((answered) => reply(extension, message, answered));
+  requests.set(message.id, request);
   try {
-    const ctx = createContext(extension, message.ctx, controller.signal);
+    const ctx = createContext(extension, message.ctx, request);
     if (message.type !== "tool") extension.lastContext = message.ctx;
-    const run = async () => REQUESTS[message.type](extension, message, ctx);
-    const result = await Promise.race([inExtension(extension, message.ctx, run), given]);
-    extension.sendChanges();
-    send({ type: "answer", id: message.id, answer: result ?? null });
+    const answered = await inExtension(extension, message.ctx, () => REQUESTS[message.type](extension, message, ctx));
+    request.answer({ answer: answered ?? null });
   } catch (error) {
-    extension?.sendChanges();
     // The model gets what a tool has thrown as it is; people get its place, too.
     const text = message.type === "tool" && error instanceof Error ? error.message : describe(error, extension).message;
-    send({ type: "answer", id: message.id, error: text });
-  } finally {
-    controllers.delete(message.id);
-    surfaces.redraw();
+    request.answer({ error: text });
   }
+}
+
+function reply(extension, { id }, answered) {
+  extension?.sendChanges();
+  send({ type: "answer", id, ...answered });
+  requests.delete(id);
+  surfaces.redraw();
 }
 
 async function start({ plugins, packages, agentDir, state, environment }) {
@@ -178,7 +184,7 @@ function take(message) {
     surfaces.redraw();
   }
   if (message.type in REQUESTS) answer(message);
-  else if (message.type === "cancel") controllers.get(message.id)?.abort();
+  else if (message.type === "cancel") requests.get(message.id)?.cancel();
   else if (message.type === "start") start(message);
   else if (message.type === "event") bus.emit(message.channel, message.data);
   else if (message.type === "surface") surfaces.take(message);

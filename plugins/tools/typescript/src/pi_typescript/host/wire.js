@@ -1,14 +1,22 @@
 // The lines of JSON between pi and this process. Standard output belongs to the extensions, so that what they print
 // cannot break the protocol: pi's pipes are the descriptors 3 (to pi) and 4 (from pi).
 
+import { writeSync } from "node:fs";
 import { Socket } from "node:net";
+
+const TO_PI = 3;
+const FROM_PI = 4;
+const CHUNK_BYTES = 64 * 1024;
+/** Bytes that a pipe takes as a whole or not at all. */
+const WHOLE_BYTES = 4096;
+/** Bytes of a line that pi reads; one that is longer would end this process, with all extensions. */
+const MOST_BYTES = 16 * 1024 * 1024;
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 /** @type {Map<string, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
 const open = new Map();
 let lastCall = 0;
-let output;
-/** Bytes of a line that pi reads; one that is longer would end this process, with all extensions. */
-const MOST_BYTES = 16 * 1024 * 1024;
+let end;
 
 /**
  * Sends a message, an object that can be written as JSON.
@@ -21,7 +29,20 @@ export function send(message) {
   if (bytes > MOST_BYTES) {
     throw new Error(`a message of ${Math.round(bytes / 2 ** 20)} MB is too long for pi: ${MOST_BYTES / 2 ** 20} MB at most`);
   }
-  output.write(line);
+  write(line.length > WHOLE_BYTES / 3 ? Buffer.from(line) : line);
+}
+
+/** Writes at once: for a short line, a stream takes several times as long. A full pipe is waited for. */
+function write(line) {
+  for (let rest = line; rest.length > 0; ) {
+    try {
+      const written = writeSync(TO_PI, rest);
+      rest = typeof rest === "string" ? "" : rest.subarray(written);
+    } catch (error) {
+      if (error.code !== "EAGAIN") return end(); // pi is gone
+      Atomics.wait(NEVER, 0, 0, 1);
+    }
+  }
 }
 
 /**
@@ -41,23 +62,24 @@ export function call(ctx, method, params = {}) {
 
 /** Reads messages until pi closes the pipe. Results of calls are resolved here, all others are passed on. */
 export function listen(handle, onEnd) {
-  output = new Socket({ fd: 3, readable: false, writable: true });
-  output.on("error", onEnd); // pi is gone
-  const input = new Socket({ fd: 4, readable: true, writable: false });
+  end = onEnd;
   let parts = [];
-  input.on("data", (chunk) => {
+  const take = (length, buffer) => {
+    const chunk = buffer.subarray(0, length);
     let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      parts.push(chunk.subarray(start, end));
-      const line = parts.length === 1 ? parts[0] : Buffer.concat(parts);
+    for (let stop = chunk.indexOf(10); stop >= 0; stop = chunk.indexOf(10, start)) {
+      const piece = chunk.subarray(start, stop);
+      const line = parts.length === 0 ? piece : Buffer.concat([...parts, piece]);
       parts = [];
-      start = end + 1;
+      start = stop + 1;
       const message = JSON.parse(line.toString("utf8"));
       if (message.type === "result") settle(message);
       else handle(message);
     }
-    if (start < chunk.length) parts.push(chunk.subarray(start));
-  });
+    if (start < length) parts.push(Buffer.from(chunk.subarray(start))); // the next chunk is read into the same buffer
+  };
+  const onread = { buffer: Buffer.alloc(CHUNK_BYTES), callback: take };
+  const input = new Socket({ fd: FROM_PI, readable: true, writable: false, onread });
   input.on("end", onEnd);
   input.on("error", onEnd);
 }
