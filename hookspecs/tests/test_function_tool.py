@@ -388,7 +388,7 @@ class TestRefusal:
     @for_each(
         ("annotation", "message"),
         [
-            (complex, "'x' is annotated complex, which JSON schema cannot say; use str, int"),
+            (complex, "'x' is annotated complex, which a JSON schema cannot express; use str, int"),
             (object, "'x' is annotated object"),
             (set[int], r"'x' is annotated set\[int\]"),
             (tuple[int, str], "an array of fixed length"),
@@ -396,7 +396,7 @@ class TestRefusal:
             (Literal[b"a"], "whose values are not all JSON"),
             (list[complex], "'x' is annotated complex"),
             (int | complex, "'x' is annotated complex"),
-            (Node, "'x' 'child' is annotated Node, a class that holds itself"),
+            (Node, "'x' 'child' is annotated Node, a class that contains itself"),
             (5, "'x' is annotated 5"),
             ("Missing", "name 'Missing' is not defined; import it at run time"),
             ("a b", "'x' is annotated 'a b'"),
@@ -421,7 +421,7 @@ class TestRefusal:
         names = {}
         exec(f"def go({parameters}):\n    'Go.'", names)  # noqa: S102 - three signatures, one test
 
-        with pytest.raises(TypeError, match="cannot be filled by name"):
+        with pytest.raises(TypeError, match="is positional-only, but arguments are passed by name"):
             tool(names["go"])
 
     @pytest.mark.parametrize("docstring", [None, "", "\n    Args:\n        x: Only this.\n    "])
@@ -489,7 +489,7 @@ class TestRefusal:
             yield x
 
         for function in (plain, later, functools.partial(plain, 1)):
-            with pytest.raises(TypeError, match=r"yields; a tool returns its result, .* with ctx\.update"):
+            with pytest.raises(TypeError, match=r"is a generator; a tool returns its result, .* with ctx\.update"):
                 tool(name="go")(function)
 
     def test_a_callable_without_a_name(self):
@@ -550,7 +550,7 @@ class TestCall:
             """Go."""
             return f"{a} {ctx}"
 
-        with pytest.raises(RuntimeError, match="'go' asks for ctx, and this agent has no session"):
+        with pytest.raises(RuntimeError, match="'go' takes ctx, but this agent has no session"):
             await call(go, ctx=None, a=1)
 
     async def test_ctx_is_passed_under_its_name(self):

@@ -134,7 +134,7 @@ WRONG = [
     (ACME.replace('"baseUrl": "https://acme.test/v1",', ""), 19, "model 'small' has no baseUrl"),
     (ACME.replace('{"id": "small"}', '{"name": "x"}'), 19, "a model needs an id"),
     (ACME.replace('{"id": "small"}', '"small"'), 19, "a model is 'small'; it must be an object"),
-    (ACME.replace('["ACME_OLD_KEY"]', "[1]"), 8, "1 is not a name of an environment variable"),
+    (ACME.replace('["ACME_OLD_KEY"]', "[1]"), 8, "1 is not a valid name of an environment variable"),
     (ACME.replace('"x-acme": "1"', '"x-acme": 1'), 10, "the header 'x-acme' must be a string"),
     (ACME.replace('"image"]', '"smell"]'), 14, "'smell' is not a kind of input"),
     (ACME.replace("64000", "-1"), 14, "maxTokens is -1; it must be a number of tokens above 0"),

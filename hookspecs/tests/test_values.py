@@ -135,7 +135,7 @@ def test_no_class_of_the_contract_has_methods_compiled_that_values_share(each):
 )
 def test_what_has_nothing_extra_cannot_be_given_it_in_place(write):
     one, two = (UserMessage(content="hi", timestamp=1) for _ in range(2))
-    with pytest.raises(TypeError, match=r"make another value with attrs\.evolve"):
+    with pytest.raises(TypeError, match=r"create a copy with attrs\.evolve"):
         write(one.extra)
 
     assert two.extra == one.extra == {}

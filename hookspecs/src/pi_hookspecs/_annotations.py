@@ -164,7 +164,7 @@ def _describe(annotation: Any, within: Within) -> Shape:
     raise _unsupported(annotation)
 
 
-def _unsupported(annotation: Any, why: str = "which JSON schema cannot say") -> UnsupportedAnnotation:
+def _unsupported(annotation: Any, why: str = "which a JSON schema cannot express") -> UnsupportedAnnotation:
     spelt = annotation.__name__ if type(annotation) is type else str(annotation)
     return UnsupportedAnnotation(f"is annotated {spelt}, {why}; {_ADVICE}")
 
@@ -265,7 +265,7 @@ def _class(annotation: Any, within: Within) -> Shape | None:
     if fields is None:
         return None
     if annotation in within.classes:
-        raise _unsupported(annotation, "a class that holds itself")
+        raise _unsupported(annotation, "a class that contains itself")
     make = dict if typing.is_typeddict(annotation) else annotation
     names = _docstring.parse(inspect.cleandoc(annotation.__doc__ or "")).names
     schema, shapes = describe_all(fields, names, evolve(within, classes=(*within.classes, annotation)))

@@ -49,13 +49,13 @@ def tool_from_function(
     routine = _routine(function)
     if inspect.isgeneratorfunction(routine) or inspect.isasyncgenfunction(routine):
         raise TypeError(
-            f"Tool function {tool_name!r} yields; a tool returns its result,"
-            " and shows what it has so far with ctx.update."
+            f"Tool function {tool_name!r} is a generator; a tool returns its result, and shows partial results with "
+            f"ctx.update."
         )
     _check_result(routine, tool_name)
     docstring = _docstring.parse(inspect.getdoc(routine))
     if not docstring.text:
-        raise TypeError(f"Tool function {tool_name!r} has no docstring; the model reads there what it is for.")
+        raise TypeError(f"Tool function {tool_name!r} has no docstring, which tells the model what the tool is for.")
     signature = inspect.signature(function)
     try:
         schema, shapes = describe_all(_parameters(routine, signature), docstring.names)
@@ -94,9 +94,11 @@ def _parameters(routine: Callable[..., Any], signature: inspect.Signature) -> li
     named = {key: one for key, one in signature.parameters.items() if key != _CONTEXT}
     for key, one in named.items():
         if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
-            raise UnsupportedAnnotation(f"{str(one).partition(':')[0]!r} cannot be filled by name")
+            raise UnsupportedAnnotation(
+                f"{str(one).partition(':')[0]!r} is positional-only, but arguments are passed by name"
+            )
         if one.annotation is one.empty:
-            raise UnsupportedAnnotation(f"{key!r} has no annotation; its schema is made from it")
+            raise UnsupportedAnnotation(f"{key!r} has no annotation; its schema is generated from it")
     names = getattr(inspect.unwrap(routine), "__globals__", {})
     hints = resolve({key: one.annotation for key, one in named.items()}, names)
     return [
@@ -139,7 +141,7 @@ def _execute(
     ) -> ToolResult:
         if wants_context and ctx is None:
             raise RuntimeError(
-                f"Tool {tool_name!r} asks for ctx, and this agent has no session that could give it one. "
+                f"Tool {tool_name!r} takes ctx, but this agent has no session that could provide it. "
                 "Run it in a session, or set tool_context in the agent's LoopCallbacks."
             )
         arguments = {key: shapes[key].load(value) if key in shapes else value for key, value in params.items()}

@@ -22,7 +22,7 @@ Completer: TypeAlias = (
 
 def _text(value: str) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"a completion is a text, not {value!r:.60}")
+        raise TypeError(f"a completion must be a string, not {value!r:.60}")
     return value
 
 

@@ -78,7 +78,7 @@ class FormField(ReprMixin):
 
     def __attrs_post_init__(self) -> None:
         if self.type not in get_args(FieldType):
-            raise ValueError(f"field {self.name!r}: the type is one of {', '.join(get_args(FieldType))}")
+            raise ValueError(f"field {self.name!r}: the type must be one of {', '.join(get_args(FieldType))}")
         if self.type in ("choice", "choices") and not self.options:
             raise ValueError(f'field {self.name!r}: a {self.type} needs options=["one", "two"]')
         if self.pattern is not None:

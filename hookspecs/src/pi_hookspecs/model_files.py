@@ -106,8 +106,8 @@ class _Source(NamedTuple):
             return os.path.join(self.package, *self.file.split("/")), _read_file  # noqa: PTH118 - as below
         if not self.package:
             message = (
-                f"load_models needs to know where {self.file!r} is, and __package__ of a plugin of one file is empty."
-                f" Give the folder: load_models(Path(__file__).parent, {self.file!r})."
+                f"load_models cannot find {self.file!r}, because a plugin of one file has no __package__. Pass the "
+                f"folder: load_models(Path(__file__).parent, {self.file!r})."
             )
             raise UserError(message)
         module = sys.modules.get(self.package) or import_module(self.package)

@@ -144,7 +144,7 @@ def _key_variables(data: Mapping[str, Any]) -> tuple[str, ...]:
     names = field_of(data, "keyVariables", list, [])
     for index, name in enumerate(names):
         if not isinstance(name, str):
-            raise Wrong(f"{name!r:.60} is not a name of an environment variable", "keyVariables", index)
+            raise Wrong(f"{name!r:.60} is not a valid name of an environment variable", "keyVariables", index)
     key = field_of(data, "apiKey", str, None)
     if key is None:
         return tuple(names)
@@ -271,7 +271,7 @@ def _prompt_cache(data: Mapping[str, Any]) -> dict[str, int] | None:
     lifetimes = field_of(data, "promptCache", dict, {})
     for retention, seconds in lifetimes.items():
         if retention not in ("short", "long"):
-            raise Wrong(f'{retention!r:.60} is not a retention; use "short" or "long"', "promptCache", retention)
+            raise Wrong(f'{retention!r:.60} is not a cache retention; use "short" or "long"', "promptCache", retention)
         if type(seconds) is not int or seconds <= 0:
             raise Wrong(f"{retention} must be a whole number of seconds above 0", "promptCache", retention)
     return dict(lifetimes) or None
@@ -329,7 +329,7 @@ def _type(data: Mapping[str, Any]) -> ModelType | None:
     if value is None or value == "chat":
         return None
     if value not in _TYPES:
-        raise Wrong(f"{value!r:.60} is not a type of models; use chat, {' or '.join(_TYPES)}", "type")
+        raise Wrong(f"{value!r:.60} is not a model type; use chat, {' or '.join(_TYPES)}", "type")
     return cast("ModelType", value)
 
 

@@ -241,7 +241,7 @@ def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in env.items():
         if not all(isinstance(each, str) for each in (name, value)):
             raise TypeError(
-                f"env has the variable {name!r:.60} with a value of type {type(value).__name__}; both are texts"
+                f"env has the variable {name!r:.60} with a value of type {type(value).__name__}; both must be strings"
             )
     return env
 

@@ -50,7 +50,7 @@ class _FrozenDict(dict[str, Any]):
     __slots__ = ()
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("values are frozen: to add to extra, make another value with attrs.evolve(value, extra={...})")
+        raise TypeError("values are frozen: to add to extra, create a copy with attrs.evolve(value, extra={...})")
 
     __setitem__ = setdefault = update = __ior__ = _refuse
 

@@ -117,11 +117,11 @@ class VirtualModel(ReprMixin):
         for attribute in ("id", "name"):
             value: Any = getattr(self, attribute)
             if not value or not isinstance(value, str):
-                return f"virtual model of {self.provider!r}: {attribute} is {value!r:.60}, which is no text"
+                return f"virtual model of {self.provider!r}: {attribute} is {value!r:.60}, which is not a string"
         route: Any = self.route
         if not callable(route):
             return f"virtual model {self.provider}/{self.id}: route is {route!r:.60}, which is not callable"
         if not self.thinking_levels or not set(self.thinking_levels) <= set(THINKING_LEVELS):
             known = ", ".join(THINKING_LEVELS)
-            return f"virtual model {self.provider}/{self.id}: thinking_levels are some of {known}"
+            return f"virtual model {self.provider}/{self.id}: thinking_levels must be some of {known}"
         return None

@@ -146,7 +146,7 @@ def create_agent_session(
     for name, names in (("tools", tools), ("exclude_tools", exclude_tools), ("disable", disable)):
         if isinstance(names, str):
             what = "names" if name == "disable" else "names and patterns"
-            raise TypeError(f"{name} is a list of {what}, not the text {names!r}")
+            raise TypeError(f"{name} must be a list of {what}, not the string {names!r}")
     for each in custom_tools:
         problem = KINDS["register_tools"].problem(each)
         if problem is not None:

@@ -338,7 +338,7 @@ async def test_an_execute_that_is_not_async_is_a_failed_call(llm, run, tool):
     llm.turn(llm.call("t")).turn("done")
     ran = await run("go", tools=[evolve(tool("t"), execute=lambda *_: 5)])
 
-    assert ran.results[0].text == "Tool t has an execute that is not async: it returned 5"
+    assert ran.results[0].text == "The execute function of tool t is not async: it returned 5"
 
 
 async def test_a_failure_may_be_returned(call):

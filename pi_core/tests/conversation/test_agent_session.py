@@ -461,7 +461,7 @@ async def test_a_message_of_another_role_is_refused_and_reported(session_of, scr
     answer = await session.prompt("hi")
 
     assert answer.text == "hello"
-    assert "answered a message of role 'user'" in recorder.of("extension_error")[0].error
+    assert "returned a message of role 'user'" in recorder.of("extension_error")[0].error
 
 
 async def test_the_end_of_a_turn_may_add_entries_and_cause_no_request_by_that(session_of, script):
@@ -871,7 +871,7 @@ async def test_hooks_get_the_context_of_the_contract(session_of, script):
 async def test_processes_that_no_plugin_keeps_refuse_when_they_are_used(session_of):
     session = session_of()
 
-    with pytest.raises(UserError, match="keeps background processes"):
+    with pytest.raises(UserError, match="can run background processes"):
         session.ctx.processes.list()
 
 

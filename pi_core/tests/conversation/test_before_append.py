@@ -164,7 +164,7 @@ async def test_a_plugin_that_goes_on_failing_never_opens_the_gate(session_of, sc
         (lambda entry: evolve(entry, parent_id="00000000"), "changed parent_id of entry"),
         (
             lambda entry: CustomEntry(id=entry.id, parent_id=entry.parent_id, timestamp="", custom_type="x"),
-            "answered with",
+            "returned CustomEntry",
         ),
     ],
     ids=["id", "parent", "type"],
@@ -188,7 +188,7 @@ async def test_an_entry_cannot_be_left_out(session_of, script, recorder, stored)
     await session.prompt("hi")
 
     assert not session.session_file.exists()
-    assert "each has to be there once" in recorder.of("extension_error")[0].error
+    assert "each must occur exactly once" in recorder.of("extension_error")[0].error
 
 
 async def test_changing_an_entry_in_place_does_not_reach_the_conversation(session_of, script, stored):

@@ -77,7 +77,7 @@ async def test_a_child_of_a_session_in_memory_is_in_memory(session_of, script):
 
 @pytest.mark.parametrize("name", ["label", "parent_call"])
 async def test_a_label_that_is_no_text_is_refused_before_anything_is_stored(session, name):
-    with pytest.raises(TypeError, match=f"create_session: {name} is a text, not 5"):
+    with pytest.raises(TypeError, match=f"create_session: {name} must be a string, not 5"):
         session.ctx.create_session(persist=True, **{name: 5})
 
     assert session.children == ()

@@ -103,7 +103,7 @@ async def test_a_plugin_can_refuse_an_image(models, script, painter):
         ([text("<html>Sorry</html>")], "returned no image; it answered '<html>Sorry</html>'"),
         ([image("not base64!")], "not valid base64"),
         ([image("PGh0bWw+PC9odG1sPg==", "image/png")], "begins with b'<html>"),
-        ([image("A" * 50_000_000)], "returned an image of 36 MB; pi accepts 32 MB"),
+        ([image("A" * 50_000_000)], "returned an image of 36 MB; pi accepts at most 32 MB"),
         ([error("400 no such thing")], "scripted/painter failed: 400 no such thing"),
     ],
 )
@@ -168,7 +168,7 @@ async def test_what_cannot_be_asked_is_refused_before_a_request(models, pi_sessi
         (models.classify("scripted/model", "text", ["one"]), "at least two different labels"),
         (models.classify("", "text", ["same", " same"]), "at least two different labels"),
         (models.classify("", "text", "spam"), "must be a list"),
-        (models.classify(script.image_model, "text", ["a", "b"]), "draws images"),
+        (models.classify(script.image_model, "text", ["a", "b"]), "generates images"),
     ):
         with pytest.raises(UserError) as refused:
             await call
@@ -182,7 +182,7 @@ async def test_they_are_not_among_the_models_of_conversations(models, pi_session
     assert listed == {"model"}
     assert [each.id for each in models.get_models_of_type("image")] == ["painter"]
     assert [each.id for each in models.get_models_of_type("classifier")] == ["judge"]
-    with pytest.raises(UserError, match="scripted/painter is an image model, which has no conversations"):
+    with pytest.raises(UserError, match="scripted/painter is an image model, which cannot hold a conversation"):
         models.find("scripted/painter")
 
 

@@ -410,7 +410,7 @@ async def test_a_hook_that_is_asked_about_a_compaction_cannot_begin_another(sess
     await session.compact()
 
     assert len(caught) == 1
-    assert "in progress already" in caught[0]
+    assert "already in progress" in caught[0]
 
 
 async def test_two_triggers_at_once_make_one_compaction(session_of, script):

@@ -209,7 +209,7 @@ async def test_the_stored_result_of_an_interrupted_call_is_used_when_a_conversat
     await session.switch_session(file)
 
     assert [(each.tool_call_id, each.text) for each in session.messages[2:]] == [("b", "Found it.")]
-    assert any("tool calls without results: task, task." in notice for notice in manager.notices)
+    assert any("tool calls that have no results: task, task." in notice for notice in manager.notices)
 
 
 async def test_interrupted_tool_calls_are_reported_when_a_conversation_is_resumed(session_of, script, stored):
@@ -226,7 +226,7 @@ async def test_interrupted_tool_calls_are_reported_when_a_conversation_is_resume
 
     await session.switch_session(file)
 
-    assert any("tool calls without results: bash" in notice for notice in manager.notices)
+    assert any("tool calls that have no results: bash" in notice for notice in manager.notices)
     assert len(script.requests) == 0
 
 
@@ -275,7 +275,7 @@ async def test_a_fork_begins_only_before_a_user_message(session_of, script):
     session = session_of()
     _, answered, *_ = await talked(session, script)
 
-    with pytest.raises(UserError, match="not a message of the user"):
+    with pytest.raises(UserError, match="not a user message"):
         await session.fork(answered.id)
     with pytest.raises(UserError, match="nowhere"):
         await session.fork("nowhere")

@@ -359,7 +359,7 @@ async def test_two_tasks_cannot_read_one_stream(session_of, script):
     first = asyncio.create_task(read())
     await script.stalled()
     await asyncio.sleep(0)
-    with pytest.raises(PiError, match="Another task reads"):
+    with pytest.raises(PiError, match="Another task is already reading"):
         await anext(stream)
     await session.abort()
 

@@ -250,7 +250,7 @@ async def test_a_command_has_a_text_and_no_data(session_of):
     session = session_of(Commands())
 
     assert await session.ask("/deal") == ""
-    with pytest.raises(PiError, match="no answer with data"):
+    with pytest.raises(PiError, match="no answer to convert to output_type"):
         await session.ask("/deal", output_type=Cat)
 
 
@@ -317,7 +317,7 @@ def test_what_a_hook_refuses_is_an_invalid_output_with_its_path():
 
 
 def test_a_schema_without_a_hook_that_reads_the_type_is_refused_at_once():
-    with pytest.raises(TypeError, match=r"schema for <class 'datetime.date'>, but no hook reads it"):
+    with pytest.raises(TypeError, match=r"schema for <class 'datetime.date'>, but nothing converts answers to it"):
         OutputFormat(OutputType(Trip, schemas=DATES))
 
 

@@ -59,7 +59,7 @@ async def test_a_theme_that_cannot_be_used_is_left_out_and_reported_once(session
     messages = [event.error for event in recorder.of("extension_error")]
     assert len(messages) == 2
     assert "Theme 'broken' cannot be used: " in messages[0]
-    assert " and 49 more: the variables a -> b -> a lead nowhere" in messages[0]
+    assert " and 49 more: the variables a -> b -> a form a cycle" in messages[0]
     assert "Theme 'few' cannot be used: it has no colour for bashMode, border" in messages[1]
     assert {event.extension_path for event in recorder.of("extension_error")} == {"plugin-0"}
 

@@ -270,7 +270,7 @@ async def asks_itself(request, ctx):
 
 
 BAD = {
-    "itself": (loops, "router/auto, which is virtual itself"),
+    "itself": (loops, "router/auto, which is itself virtual"),
     "no provider": (lambda request, ctx: ("nowhere/none", None), "Unknown model: nowhere/none"),
     "no key": (lambda request, ctx: ("locked/vault", None), "NO_KEY"),
     "no level": (lambda request, ctx: ("acme/large", "enormous"), "enormous"),
@@ -315,7 +315,7 @@ async def test_the_error_for_a_model_without_a_key_advises_to_set_the_key_not_to
 
     assert "chose locked/vault, which cannot be used: No API key found for locked. Set" in advice["no key"]
     assert advice["no key"].endswith("NO_KEY. Or choose another model with /model.")
-    assert advice["an exception"].endswith(". Choose another model with /model, or repair the plugin.")
+    assert advice["an exception"].endswith(". Choose another model with /model, or fix the plugin.")
 
 
 async def test_a_function_that_asks_its_own_virtual_model_does_not_recurse(auto_session, acme, script):

@@ -190,7 +190,7 @@ async def test_an_implementation_that_swallows_every_cancellation_is_left_and_th
 async def test_a_guard_that_swallows_every_cancellation_refuses():
     asked = Asked("tool_call", stubborn=swallow_for_ever)
 
-    with pytest.raises(HookRefused, match="plugin 'stubborn' was taken out after failing in tool_call"):
+    with pytest.raises(HookRefused, match="plugin 'stubborn' is no longer called because it failed in tool_call"):
         await asked.call(tools.tool_call, CALL)
 
     await idle(asked)
@@ -743,7 +743,7 @@ async def test_a_guard_of_a_broken_off_plugin_refuses():
     asked.hooks.add("blocker", "tool_call", lambda event: None)
     await asked.notify(TurnStartEvent())
 
-    with pytest.raises(HookRefused, match="plugin 'blocker' was taken out after failing in tool_call"):
+    with pytest.raises(HookRefused, match="plugin 'blocker' is no longer called because it failed in tool_call"):
         await asked.call(tools.tool_call, CALL)
 
     await idle(asked)

@@ -189,7 +189,7 @@ async def test_who_changes_an_event_in_place_reads_what_to_return_instead(change
     await asked.hooks.call(request.context, ContextEvent(messages=(UserMessage(content="hi"),)), CTX)
 
     assert asked.failure.message.endswith(
-        ". Events are not changed in place: return ContextResult(...) with what is to be different"
+        ". Events cannot be changed in place: return ContextResult(...) with the changes"
     )
     assert f"(in {__file__}, line {change.__code__.co_firstlineno + 1})" in asked.failure.message
 
@@ -412,7 +412,7 @@ async def test_three_failures_in_a_row_end_the_asking_with_a_notice():
 
     assert [failure.quarantined for failure in asked.failures] == [False, False, True]
     assert str(asked.failures[2]).endswith(
-        "). It is not asked any more in this session; disable it with --disable broken"
+        "). It is no longer called in this session; disable it with --disable broken"
     )
     assert not asked.hooks.listens("turn_start")
 
@@ -482,9 +482,9 @@ async def test_a_guard_in_quarantine_is_not_asked_and_keeps_refusing():
 
     assert len(calls) == 3
     assert len(asked.failures) == 3
-    assert "It refuses from now on without being asked" in str(asked.failures[2])
+    assert "It refuses everything from now on without being called" in str(asked.failures[2])
     assert reasons[4] == (
-        "Extension failed, blocking execution: plugin 'guard' was taken out after failing in tool_call."
+        "Extension failed, blocking execution: plugin 'guard' is no longer called because it failed in tool_call."
         " Disable it with --disable guard"
     )
 

@@ -207,7 +207,7 @@ async def asynchronous(trace):
 
 @pytest.mark.parametrize("observer", [asynchronous, None, 3])
 def test_what_is_no_plain_function_is_refused(hooks, observer):
-    with pytest.raises(TypeError, match="a plain function of one HookTrace"):
+    with pytest.raises(TypeError, match="an observer is a plain function that takes one HookTrace"):
         hooks.observe("wrong", observer)
 
 
@@ -275,7 +275,7 @@ async def test_an_async_observer_is_refused_by_name(session_of, recorder):
     session = session_of(Wrong())
     await session.start()
 
-    assert "a plain function of one HookTrace" in recorder.of("extension_error")[0].error
+    assert "an observer is a plain function that takes one HookTrace" in recorder.of("extension_error")[0].error
 
 
 def test_activations_of_before_and_after_reach_an_observer(hooks):

@@ -24,7 +24,7 @@ LISTENS = "@hookimpl\ndef turn_start(event): pass\n"
 
 CALL = ToolCallEvent(tool_call_id="1", tool_name="bash", input={"command": "ls"})
 COMMAND = UserBashEvent(command="ls", exclude_from_context=False, cwd="/")
-REFUSES = "refuses, because the plugin cannot run. Repair it, or disable it with --disable guard"
+REFUSES = "refuses, because the plugin cannot run. Fix it, or disable it with --disable guard"
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ async def test_a_guard_that_cannot_be_imported_any_more_refuses(site, guard, cha
         reason = await refusal(site.host(), spec, event)
 
         assert reason == (
-            f"Extension failed, blocking execution: plugin 'guard' implements {spec.__name__} and cannot be asked:"
+            f"Extension failed, blocking execution: plugin 'guard' implements {spec.__name__} but cannot be called:"
             f" RuntimeError: gone bad (in {guard}, line 1). Disable it with --disable guard"
         )
 
@@ -151,7 +151,7 @@ async def test_a_guard_with_a_wrong_signature_refuses(site):
     site.install("guard", f"@hookimpl\ndef tool_call(evt): pass\n\n{LISTENS}")
 
     for _ in ("cold", "warm"):
-        assert "cannot be asked: tool_call takes evt, but the hook offers" in await refusal(site.host())
+        assert "cannot be called: tool_call takes evt, but the hook offers" in await refusal(site.host())
 
 
 async def test_a_wrong_signature_elsewhere_refuses_nothing(site):
@@ -203,7 +203,7 @@ async def test_the_model_reads_why_its_call_was_refused(site, script, tmp_path):
         result = session.messages[-2]
 
     assert result.is_error
-    assert "plugin 'guard' implements tool_call and cannot be asked: tool_call takes evt" in result.text
+    assert "plugin 'guard' implements tool_call but cannot be called: tool_call takes evt" in result.text
 
 
 # Services that refuse
@@ -234,7 +234,7 @@ def test_a_launcher_that_cannot_be_loaded_any_more_refuses(site, launcher, anew)
     host = site.host()
 
     assert "Launcher" in host.service_kinds
-    with pytest.raises(PluginError, match="Plugin 'box' provides Launcher and cannot be loaded"):
+    with pytest.raises(PluginError, match="Plugin 'box' provides Launcher but cannot be loaded"):
         host.services("Launcher")
 
 

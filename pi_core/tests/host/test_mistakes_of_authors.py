@@ -21,7 +21,10 @@ def mistake(site, problems):
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("\n@tool\ndef count(path: str):\n    return ''\n", "has no docstring; the model reads there what it is for."),
+        (
+            "\n@tool\ndef count(path: str):\n    return ''\n",
+            "has no docstring, which tells the model what the tool is for.",
+        ),
         ("\n@tool\ndef count(path):\n    'Count.'\n", "parameter 'path' has no annotation"),
         ("\n@tool\ndef count() -> int:\n    'Count.'\n", "returns int; return a str, a text or image block"),
         ("\n@tool(name='c')\ndef count() -> dict[str, int]:\n    'Count.'\n", "returns dict[str, int]; return a str"),
@@ -62,7 +65,7 @@ def test_a_name_that_is_like_no_other_is_not_guessed(mistake):
 def test_a_function_among_the_tools_is_answered_with_what_it_lacks(mistake):
     (message,) = mistake("def count(path): ...\n\n@hookimpl\ndef register_tools():\n    return [count]\n")
 
-    assert message == "the function 'count' is not of type Tool; put @tool over it (in FILE, line 3)"
+    assert message == "the function 'count' is not of type Tool; decorate it with @tool (in FILE, line 3)"
 
 
 TOOL = """

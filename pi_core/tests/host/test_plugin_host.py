@@ -88,7 +88,10 @@ def test_of_two_distributions_with_one_plugin_name_one_is_used_and_both_are_name
         (
             "twin",
             "index",
-            "two distributions bring this name, 'first' and 'second'; the one of 'first' is used. Uninstall the other",
+            (
+                "two distributions provide this name, 'first' and 'second'; the one from 'first' is used."
+                " Uninstall the other"
+            ),
         )
     ]
 
@@ -100,7 +103,7 @@ def test_no_other_distribution_takes_the_place_of_the_one_that_is_called_after_t
     host = site.host()
 
     assert host.records["twin"].names("register_tools") == ["real"]
-    assert "the one of 'Pluggypi.Twin' is used" in problems(host)[0][2]
+    assert "the one from 'Pluggypi.Twin' is used" in problems(host)[0][2]
 
 
 def test_an_older_copy_of_a_distribution_further_down_the_path_is_not_looked_at(site, problems, tmp_path, monkeypatch):
@@ -219,7 +222,7 @@ def test_a_registration_hook_that_hangs_is_broken_off(site, problems):
             "slow",
             "register_tools",
             (
-                "register_tools took longer than 0.2 s. Disable it with --disable slow, or let it have longer with the"
+                "register_tools took longer than 0.2 s. Disable it with --disable slow, or give it more time with the"
                 " setting hooks.timeout"
             ),
         )
@@ -273,7 +276,7 @@ def test_one_object_under_two_names_is_registered_once(site, problems):
         (
             "@hookimpl\ndef turn_end(event, session): pass\n",
             "turn_end",
-            "takes session, but the hook offers only event, ctx: name its parameters so",
+            "takes session, but the hook offers only event, ctx: give its parameters these names",
         ),
         (
             "@hookimpl\ndef register_flags(host): pass\n",
@@ -283,7 +286,7 @@ def test_one_object_under_two_names_is_registered_once(site, problems):
         (
             "@hookimpl\ndef turn_end(*, event): pass\n",
             "turn_end",
-            "takes event by keyword alone, but hooks are called by",
+            "takes event only by keyword, but hooks are called by",
         ),
         (
             "from pluggy import HookimplMarker\n@HookimplMarker('pi')(wrapper=True)\ndef turn_end(event):\n    yield\n",
@@ -575,7 +578,7 @@ def test_a_plugins_name_can_be_taken_once(site, bare_host):
     site.install("acme", LISTENS)
     host = site.host()
 
-    with pytest.raises(ValueError, match="A plugin named 'acme' is there already"):
+    with pytest.raises(ValueError, match="A plugin named 'acme' is already"):
         host.add(Plugin(), "acme")
 
 

@@ -139,7 +139,7 @@ async def test_a_plugin_without_a_file_of_grants_states_nothing(tides, tmp_path)
     rows, notices = await tides.does(writes=[str(tmp_path / "ebb")])
 
     assert [each["stated"] for each in rows] == [None]
-    assert "it states nothing: it has no pi_plugin.json" in notices[0]
+    assert "it declares nothing: it has no pi_plugin.json" in notices[0]
 
 
 async def test_without_the_setting_nothing_is_heard(tides, tmp_path):

@@ -278,7 +278,7 @@ async def test_a_lock_lost_while_it_was_held_is_an_error(tmp_path):
             lock.mkdir()
             os.utime(lock, (1, 1))
 
-    with pytest.raises(PiError, match="was taken"):
+    with pytest.raises(PiError, match="Another process took the lock"):
         await lose_it()
 
     assert lock.exists()
@@ -316,6 +316,6 @@ def test_the_login_in_use_is_the_one_whose_token_would_be_sent():
 
 
 async def test_a_folder_in_which_no_lock_can_be_created_is_reported(tmp_path):
-    with pytest.raises(UserError, match=r"cannot be made \(No such file or directory\)"):
+    with pytest.raises(UserError, match=r"cannot be created \(No such file or directory\)"):
         async with directory_lock(tmp_path / "missing" / "auth.json"):
             pass

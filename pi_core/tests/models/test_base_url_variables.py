@@ -104,5 +104,7 @@ async def test_a_provider_that_is_registered_at_run_time_counts_before_the_varia
 def test_a_value_that_is_no_address_is_refused_before_a_request(registry):
     models = registry(ACME_BASE_URL="localhost:8080")
 
-    with pytest.raises(UserError, match=r"ACME_BASE_URL is 'localhost:8080', which is not an address. Set it to one"):
+    with pytest.raises(
+        UserError, match=r"ACME_BASE_URL is 'localhost:8080', which is not a URL. Set it to one that starts"
+    ):
         models.check(models.find("acme/big"))

@@ -163,9 +163,9 @@ async def fail():
     ("answer", "message"),
     [
         (fail, "SystemExit: 3"),
-        (None, "its plugin answered None, not its row"),
-        (["x"], "its plugin answered ['x'], not its row"),
-        (row("den", "m"), "not its row"),
+        (None, "its plugin returned None, which is not the ProviderInfo of"),
+        (["x"], "its plugin returned ['x'], which is not the ProviderInfo of"),
+        (row("den", "m"), "which is not the ProviderInfo of"),
     ],
     ids=["raises", "None", "a list", "another row"],
 )

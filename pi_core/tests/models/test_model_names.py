@@ -88,9 +88,7 @@ def test_the_default_provider_is_preferred_among_several_with_a_key(registry):
     keys = {"BETA_API_KEY": "k", "GATE_API_KEY": "k"}
 
     assert registry({"defaultProvider": "gate"}, **keys).find("opus").reference == "gate/opus"
-    with pytest.raises(
-        UserError, match=r"^Model 'opus' may mean beta/opus or gate/opus. Say which one, as in --model "
-    ):
+    with pytest.raises(UserError, match=r"^Model 'opus' may mean beta/opus or gate/opus. Specify one, as in --model "):
         registry(**keys).find("opus")
 
 
@@ -107,10 +105,10 @@ def test_an_ambiguous_name_without_a_key_is_an_error(registry, name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("sonet", "close to it are acme/sonnet-4, acme/sonnet-5, acme/sonnet-5-20260101, 2 others"),
+        ("sonet", "similar names are acme/sonnet-4, acme/sonnet-5, acme/sonnet-5-20260101, 2 others"),
         ("acme-haiku", "Did you mean acme/haiku?"),
         ("stand-in", "Unknown model: stand-in. It is a provider: --provider stand-in, or --model stand-in/ID"),
-        ("nobody/haikuuu", "No plugin knows a provider 'nobody'"),
+        ("nobody/haikuuu", "No plugin registers a provider 'nobody'"),
         ("zzz:high", "Unknown model: zzz. No model has this in its id or name. pi --list-models [SEARCH] shows"),
         ("acme/*-9", "Unknown model: acme/*-9. pi --list-models acme/ lists"),
     ],
@@ -127,20 +125,20 @@ def test_scattered_letters_are_not_similar(registry, name):
     with pytest.raises(UnknownName) as caught:
         registry().find(name)
 
-    assert "close to it" not in str(caught.value)
+    assert "similar names" not in str(caught.value)
 
 
 def test_where_models_json_has_mistakes_no_other_model_is_suggested(registry, tmp_path):
     (tmp_path / "models.json").write_text('{"providers": {"sonnett": {"models": [{"id": "one"}]}}}')
 
-    for name, message in [("sonnett/one", "No plugin knows a provider 'sonnett'"), ("sonet", "No model has this")]:
+    for name, message in [("sonnett/one", "No plugin registers a provider 'sonnett'"), ("sonet", "No model has this")]:
         with pytest.raises(UnknownName) as caught:
             registry().find(name)
         assert str(caught.value).startswith(f"Unknown model: {name}. {message}")
-        assert str(caught.value).endswith("; models.json, which may define it, has mistakes")
+        assert str(caught.value).endswith("; models.json, which may define it, has errors")
     with pytest.raises(UnknownName) as caught:
         registry().find("one", "sonnett")
-    assert str(caught.value) == "Unknown provider: sonnett. models.json, which may define it, has mistakes"
+    assert str(caught.value) == "Unknown provider: sonnett. models.json, which may define it, has errors"
 
 
 def test_too_many_similar_models_are_not_suggested(registry):

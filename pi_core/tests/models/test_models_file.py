@@ -246,7 +246,7 @@ BROKEN = [
     (HEAD + '"modelOverrides": {\n"x": 1}}}}', 5, "an override is 1; it must be an object"),
     (HEAD + '"modelOverrides": {\n"x": {\n"cost": {"input": "free"}}}}}}', 6, "input is 'free'"),
     (HEAD + '"keyVariables": [1]}}}', 4, "keyVariables must be a list of names"),
-    ('{"providers": {\n"new": {"apiKey": "k"}}}', 2, "no plugin knows provider 'new', so it needs baseUrl and api"),
+    ('{"providers": {\n"new": {"apiKey": "k"}}}', 2, "no plugin registers provider 'new', so it needs baseUrl and api"),
     ('{"providers": {"new": {\n"baseUrl": "u",\n"models": [{"id": "m"}]}}}', 3, "model 'm' has no api"),
     ('{\n"provider": {}}', 1, "this has no \"providers\", only ['provider']"),
     ('{"providers": {\n"": {"baseUrl": "u", "api": "chat"}}}', 2, "'' cannot be typed as a provider's name"),
@@ -335,6 +335,6 @@ def test_the_last_of_duplicate_keys_is_used(registry):
     models = registry('{"providers": {"acme": {"name": "A"},\n"acme": {\n"name": 5}}}')
 
     assert [each.partition("line ")[2] for each in models.warnings] == [
-        "2: provider 'acme' is in the file more than once; only this one counts.",
+        "2: provider 'acme' is in the file more than once; only this one is used.",
         "3: name is 5; it must be a string. Its settings for 'acme' are ignored.",
     ]

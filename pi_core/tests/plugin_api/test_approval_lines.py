@@ -42,4 +42,4 @@ def test_a_key_answers_and_anything_else_refuses(typed: str, answer: str | None)
 
         assert approve_on_line(ASKED) == answer
     assert said.getvalue().startswith(f"{SHOWN}Answer [y/a/N]: ")
-    assert ("'what?' is none of them; pressing Enter alone refuses." in said.getvalue()) is typed.startswith("what")
+    assert ("'what?' is not one of them; pressing Enter alone refuses." in said.getvalue()) is typed.startswith("what")

@@ -84,7 +84,7 @@ async def test_what_does_not_fit_is_explained_and_asked_again(ctx, ui):
     ui.answers("deep", "-3", "7")
 
     assert await ctx.ui.form([DEPTH]) == {"depth": 7.0}
-    assert [each.message for each in ui.notices] == ["depth is a number, not 'deep'", "depth must be at least 0"]
+    assert [each.message for each in ui.notices] == ["depth must be a number, not 'deep'", "depth must be at least 0"]
 
 
 async def test_the_third_answer_that_does_not_fit_dismisses_the_form(ctx, ui):
@@ -185,7 +185,7 @@ async def test_what_is_no_field_is_refused(ctx):
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda: FormField("x", "colour"), "field 'x': the type is one of text, number"),
+        (lambda: FormField("x", "colour"), "field 'x': the type must be one of text, number"),
         (lambda: FormField("x", "choice"), "field 'x': a choice needs options"),
         (lambda: FormField("x", pattern="("), "field 'x': the pattern '\\(' is not a regular expression: missing"),
     ],
@@ -201,18 +201,18 @@ def test_a_field_that_makes_no_sense_is_refused(make, problem):
 @for_each(
     ("field", "value", "problem"),
     [
-        (FormField("x"), 7, "x is a text, not 7"),
+        (FormField("x"), 7, "x must be text, not 7"),
         (FormField("x", maximum=3), "four", "x must have at most 3 characters"),
-        (FormField("x", pattern="^a+$"), "b", r"x does not fit ^a+$"),
+        (FormField("x", pattern="^a+$"), "b", r"x does not match ^a+$"),
         (FormField("x", check=lambda value: f"{value} is taken"), "ada", "ada is taken"),
-        (FormField("x", "integer"), 7.5, "x is a whole number, not 7.5"),
-        (FormField("x", "integer"), True, "x is a whole number, not True"),
-        (FormField("x", "number"), float("nan"), "x is a number, not nan"),
-        (FormField("x", "boolean"), 1, "x is yes or no, not 1"),
-        (ZONE, "GMT", "zone: 'GMT' is none of 'Europe/Paris', 'UTC'"),
-        (SERVICES, ["crane"], "services: 'crane' is none of 'fuel', 'water'"),
+        (FormField("x", "integer"), 7.5, "x must be a whole number, not 7.5"),
+        (FormField("x", "integer"), True, "x must be a whole number, not True"),
+        (FormField("x", "number"), float("nan"), "x must be a number, not nan"),
+        (FormField("x", "boolean"), 1, "x must be yes or no, not 1"),
+        (ZONE, "GMT", "zone: 'GMT' is not one of 'Europe/Paris', 'UTC'"),
+        (SERVICES, ["crane"], "services: 'crane' is not one of 'fuel', 'water'"),
         (SERVICES, ["fuel", "water"], "services must have at most 1 of its options"),
-        (SERVICES, "fuel", "services is a list of its options, not 'fuel'"),
+        (SERVICES, "fuel", "services must be a list of its options, not 'fuel'"),
     ],
 )
 def test_what_is_wrong_with_a_value_is_a_sentence(field, value, problem):

@@ -131,7 +131,10 @@ async def test_a_helper_does_without_plugins(session_of, script):
 
 @pytest.mark.parametrize(
     ("disable", "error"),
-    [(["plugin-9"], "Unknown plugin: plugin-9"), ("plugin-0", "disable is a list of names, not the text 'plugin-0'")],
+    [
+        (["plugin-9"], "Unknown plugin: plugin-9"),
+        ("plugin-0", "disable must be a list of names, not the string 'plugin-0'"),
+    ],
 )
 async def test_only_plugins_that_are_there_can_be_left_out(session_of, script, disable, error):
     @tool

@@ -70,7 +70,7 @@ async def test_a_store_that_fails_is_reported_and_the_others_are_listed(pi_sessi
 
 @pytest.mark.pi(plugins={"two": plugin(Store("Ports", "Brest"))})
 async def test_what_cannot_be_undone_says_why(pi_session):
-    with pytest.raises(UserError, match="No plugin keeps permissions called 'Gone'"):
+    with pytest.raises(UserError, match="No plugin has a permission store 'Gone'"):
         await pi_session.ctx.remove_permission(Permission("x", what="x", store="Gone"))
     fixed = Permission("x", what="x", place="until this session ends", store="Ports", removable=False)
     with pytest.raises(UserError, match="cannot be undone here: until this session ends"):

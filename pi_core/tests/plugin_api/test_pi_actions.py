@@ -105,17 +105,17 @@ async def test_a_custom_message_may_trigger_a_turn(pi, script):
         (lambda pi: pi.send_message({"content": "hi"}, deliver_as="nextTurn"), "send_message takes a CustomMessage"),
         (
             lambda pi: pi.send_user_message(5),
-            "send_user_message takes a text, or a list of text and image blocks, not 5",
+            "send_user_message takes a string, or a list of text and image blocks, not 5",
         ),
         (lambda pi: pi.send_user_message(["hi"]), r"not \['hi'\]"),
         (
             lambda pi: pi.send_user_message("hi", deliver_as="later"),
-            "deliver_as is 'later'; it may be 'steer', 'followUp'",
+            "deliver_as is 'later'; it must be one of 'steer', 'followUp'",
         ),
         (lambda pi: pi.set_active_tools("read"), "set_active_tools takes a list of names, not 'read'"),
         (lambda pi: pi.exec("ls", "-la"), "exec takes a list of arguments, not '-la'"),
         (lambda pi: pi.session.ctx.exec("ls", ["-l", 5]), "exec takes a list of arguments"),
-        (lambda pi: pi.set_session_name(5), "set_session_name takes a text or None, not 5"),
+        (lambda pi: pi.set_session_name(5), "set_session_name takes a string or None, not 5"),
         (lambda pi: pi.emit({"type": "built"}), "emit takes an event, .* not {'type': 'built'}"),
     ],
     ids=range(10),
@@ -142,7 +142,7 @@ async def test_the_first_handler_that_waits_for_an_answer_fails_with_the_reason(
     await session.reload()
     await session.wait_for_idle()
 
-    assert ["Send it without await" in each for each in problems()] == [True, True]
+    assert ["Send the message without await" in each for each in problems()] == [True, True]
     assert script.requests[0].messages[-1].text == "good morning"
 
 

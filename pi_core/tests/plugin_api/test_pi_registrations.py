@@ -149,7 +149,7 @@ async def test_options_count_for_a_function_that_is_handed_over_too(activated, p
     session = await activated(activate)
 
     assert [each.label for each in session.get_all_tools() if each.name == "yell"] == ["Yell"]
-    assert "tool 'yell' is made already; label must be set in it" in problems()[0]
+    assert "tool 'yell' is already a Tool; set label where it" in problems()[0]
 
 
 async def test_active_tools_are_chosen_and_unknown_names_ignored(activated, script):
@@ -203,7 +203,7 @@ async def test_an_unknown_event_is_reported_where_it_was_registered(activated, p
 async def test_a_handler_that_is_not_callable_is_reported_at_its_definition(activated, problems):
     await activated(lambda pi: pi.on("turn_end", lambda a, b, c: None))
 
-    assert "a handler gets event and ctx" in problems()[0]
+    assert "a handler takes event and ctx" in problems()[0]
 
 
 async def test_what_was_registered_before_activate_failed_stays(activated, problems):
@@ -220,7 +220,7 @@ async def test_what_was_registered_before_activate_failed_stays(activated, probl
 async def test_nothing_but_registering_works_while_activate_runs(activated, problems):
     await activated(lambda pi: pi.append_entry("note"))
 
-    assert "While activate runs a plugin can only register" in problems()[0]
+    assert "A plugin can only register things while activate runs" in problems()[0]
 
 
 async def test_flags_have_the_command_lines_value_or_their_default(activated):

@@ -87,5 +87,5 @@ async def test_a_guard_that_forgets_to_await_refuses(session_of, script, recorde
 
     assert "plugin 'plugin-0' failed in tool_call" in script.requests[1].tool_results[0].text
     (failure,) = recorder.of("extension_error")
-    assert "TypeError: ctx.ui.confirm(...) is not an answer before it is awaited" in failure.error
+    assert "TypeError: ctx.ui.confirm(...) has no result until it is awaited" in failure.error
     assert f"(in {__file__}, line " in failure.error

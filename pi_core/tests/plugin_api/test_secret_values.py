@@ -106,7 +106,7 @@ async def test_a_command_that_fails_is_named_without_its_output(secrets):
 
 
 def test_what_is_no_text_is_refused_without_its_value(secrets):
-    with pytest.raises(PluginError, match="not a bytes") as raised:
+    with pytest.raises(PluginError, match="not bytes") as raised:
         secrets.add(b"token-of-server")
 
     assert "token-of-server" not in str(raised.value)
@@ -180,7 +180,7 @@ def test_clean_replaces_known_secrets_without_such_a_plugin(auth):
 def test_a_plugin_that_fails_keeps_the_text_from_being_written(plugin):
     secrets = secrets_of(AuthStorage.in_memory(environ={}), plugin)
 
-    with pytest.raises(PiError, match="Plugin 'plugin0' failed to take secrets out of a text") as failure:
+    with pytest.raises(PiError, match="Plugin 'plugin0' failed to redact a text") as failure:
         secrets.clean("my secret")
     assert "my secret" not in str(failure.value)
 

@@ -36,8 +36,8 @@ async def test_a_command_that_does_not_say_what_its_arguments_could_be(activated
     [
         (lambda text: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda text: sys.exit(3), "SystemExit: 3"),
-        (lambda text: "alpha", "TypeError: it answered 'alpha', which is not a list of strings"),
-        (lambda text: [1], "TypeError: it answered [1], which is not a list of strings"),
+        (lambda text: "alpha", "TypeError: it returned 'alpha', which is not a list of strings"),
+        (lambda text: [1], "TypeError: it returned [1], which is not a list of strings"),
     ],
     ids=["raises", "exits", "text", "numbers"],
 )

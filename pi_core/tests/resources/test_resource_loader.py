@@ -47,7 +47,7 @@ async def test_the_first_resource_of_a_name_wins_and_the_other_is_reported(world
     assert found.get("same").path == str(first)
     assert [(each.resource.path, each.by.path) for each in found.shadowed] == [(str(second), str(first))]
     assert [str(each) for each in found.problems] == [
-        f"{second}: note 'same' is there already, from {first}, which is used"
+        f"{second}: note 'same' is already defined in {first}, which is used"
     ]
 
 
@@ -258,8 +258,8 @@ async def test_themes_are_read_without_any_plugin(world):
     assert [each.name for each in found.resources] == ["plain", "ocean"]
     assert found.get("ocean").data["colors"] == {"accent": "#00f"}
     assert [str(each) for each in found.problems] == [
-        f"{world.agent}/themes/broken.json:2: no valid JSON: Expecting value; the theme is left out",
-        f'{world.agent}/themes/list.json: a theme is an object with "colors"; it is left out',
+        f"{world.agent}/themes/broken.json:2: not valid JSON: Expecting value; the theme is left out",
+        f'{world.agent}/themes/list.json: a theme must be an object with "colors"; it is left out',
     ]
 
 

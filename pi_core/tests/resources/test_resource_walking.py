@@ -101,7 +101,7 @@ async def test_a_large_file_is_refused_with_its_size(world, root):
     found = await world.loader().load("note")
 
     assert found.resources == ()
-    assert [each.message for each in found.problems] == ["is 50 MB large and not read: the limit is 1 MB"]
+    assert [each.message for each in found.problems] == ["is not read: its size is 50 MB, the limit is 1 MB"]
 
 
 async def test_an_ignore_file_that_cannot_be_used_ignores_nothing(world, root):
@@ -136,7 +136,7 @@ async def test_a_folder_that_holds_too_much_is_named_and_the_others_are_read(wor
 
     assert [each.name for each in found.resources] == ["c", "b"]
     assert [each.path for each in found.problems] == [str(root / "a-link")]
-    assert "holds more than 20 files and folders; the rest of it is not looked at" in found.problems[0].message
+    assert "contains more than 20 files and folders; the rest is ignored" in found.problems[0].message
 
 
 async def test_the_total_number_of_entries_is_limited(world, root, narrow):
@@ -146,7 +146,7 @@ async def test_the_total_number_of_entries_is_limited(world, root, narrow):
     problems = (await world.loader().load("note")).problems
 
     assert [each.path for each in problems] == [str(root)]
-    assert "holds more than 50 files" in problems[0].message
+    assert "contains more than 50 files" in problems[0].message
 
 
 async def test_one_folder_with_endless_entries_is_not_read_to_its_end(world, root, narrow):

@@ -58,7 +58,7 @@ def test_a_chain_of_variables_is_followed():
 def test_a_cycle_is_reported_with_its_variables():
     problems = sentences(theme({"a": "b", "b": "a"}, accent="a"))
 
-    assert problems == ("accent: the variables a -> b -> a lead nowhere",)
+    assert problems == ("accent: the variables a -> b -> a form a cycle",)
 
 
 def test_a_variable_that_is_not_defined_is_reported_with_the_way_to_it():

@@ -264,7 +264,7 @@ class TestImport:
 
         monkeypatch.setattr(store, "fork", taken)
 
-        with pytest.raises(UserError, match=r"is stored already: '/sessions/there\.jsonl'"):
+        with pytest.raises(UserError, match=r"is already stored: '/sessions/there\.jsonl'"):
             SessionManager.import_jsonl("/in.jsonl", host=jsonl)
 
     def test_that_cannot_be_stored_is_refused(self, source, jsonl, store, monkeypatch, full):

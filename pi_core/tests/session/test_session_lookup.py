@@ -81,7 +81,7 @@ def test_continuing_a_session_that_cannot_be_opened_takes_the_one_before_and_say
 
     assert (manager.id == saved.id) is (which == "the one before")
     assert manager.cwd == cwd
-    assert manager.notices == [f"The last session could not be opened, this is {which}. nothing is stored under 'gone'"]
+    assert manager.notices == [f"The last session could not be opened; this is {which}. nothing is stored under 'gone'"]
 
 
 def test_without_a_store_a_new_session_is_in_memory_and_says_what_to_install(host_of):
@@ -97,7 +97,7 @@ def test_without_a_store_nothing_can_be_opened(host_of):
 
 
 def test_a_store_of_another_name_is_missed_by_that_name(host_of, store):
-    with pytest.raises(UserError, match=r"No plugin brings the session store 'sqlite'.*'listed', 'memory'"):
+    with pytest.raises(UserError, match=r"No plugin provides the session store 'sqlite'.*'listed', 'memory'"):
         SessionManager.list("/work", host=host_of(store, sessionStore="sqlite"))
 
 
@@ -167,7 +167,7 @@ class TestByTheBeginningOfItsId:
             SessionManager.find("ab", "/work", host=host)
 
         assert str(caught.value) == (
-            "2 sessions match 'ab'; write more of the id: "
+            "2 sessions match 'ab'; give more of the id: "
             "abc1 (2026-01-02 00:00, a name); abd2 (2026-01-02 00:00, a name)"
         )
 

@@ -125,7 +125,7 @@ def test_what_could_never_be_stored_is_reported_at_the_end(manager, stored, full
 
     manager.close()
 
-    assert manager.notices[-1].endswith("ends without what could not be written: 2 entries are lost.")
+    assert manager.notices[-1].endswith("ends with entries that could not be written: 2 entries are lost.")
     assert stored.closed
 
 

@@ -259,9 +259,9 @@ class TestUnusableFiles:
                 ":2:7: Expecting ':' delimiter; none of its settings is used",
             ),
             ('{"a": 1} // why', ":1:10: Extra data; none of its settings is used"),
-            ("[1]", ": must hold a JSON object, not [1]; none of its settings is used"),
-            ('"text"', ': must hold a JSON object, not "text"; none of its settings is used'),
-            ("null", ": must hold a JSON object, not null; none of its settings is used"),
+            ("[1]", ": must contain a JSON object, not [1]; none of its settings is used"),
+            ('"text"', ': must contain a JSON object, not "text"; none of its settings is used'),
+            ("null", ": must contain a JSON object, not null; none of its settings is used"),
             ('{"a": NaN}', ": cannot be read: NaN is not JSON; none of its settings is used"),
         ],
     )

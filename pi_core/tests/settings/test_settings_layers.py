@@ -104,7 +104,7 @@ class TestWhatAProjectMayNotSay:
 
         assert settings.all() == {"theme": "dark"}
         (problem,) = settings.problems
-        assert problem.startswith("Setting 'defaultProjectTrust' counts in the user's own settings alone, not in ")
+        assert problem.startswith("Setting 'defaultProjectTrust' works only in the user's own settings, not in ")
         assert str(tmp_path / "project" / ".pi" / "settings.json") in problem
 
     def test_the_users_default_counts(self, load):

@@ -216,7 +216,7 @@ class TestTheFile:
         ("content", "message"),
         [
             ("{", ":1:2: Expecting property name"),
-            ("[]", ": must hold a JSON object, not []"),
+            ("[]", ": must contain a JSON object, not []"),
             ('{"/a": "yes"}', ": '/a' must be true, false or null, not \"yes\""),
             ('{"/a": 1}', ": '/a' must be true, false or null, not 1"),
         ],
@@ -230,7 +230,7 @@ class TestTheFile:
         assert trust.why.startswith(f"{agent / 'trust.json'}{message}")
         assert trust.why in trust.notice
         assert trust.notice.endswith(
-            " Repair or remove trust.json, which decides for no folder as it is, or add --approve for this run"
+            " Repair or remove trust.json, which decides nothing as it is, or add --approve for this run"
             " (see pi help security)"
         )
 

@@ -134,7 +134,7 @@ async def test_the_prompt_is_the_same_object_while_nothing_changes(create):
 
 @for_each("name", ["", "Own", "own section", "1own", "own>", "ö"])
 def test_a_section_is_named_in_plain_letters(name):
-    with pytest.raises(ValueError, match="small letters"):
+    with pytest.raises(ValueError, match="lowercase letters"):
         PromptSection(name=name, text="x")
 
 
@@ -259,7 +259,7 @@ async def test_a_file_that_is_too_large_is_refused_with_its_size(create, tmp_pat
     with (tmp_path / "large").open("wb") as file:
         file.truncate(50 * 1_048_576)
 
-    with pytest.raises(UserError, match=r"large: 50 MB are too much for a system prompt"):
+    with pytest.raises(UserError, match=r"large: 50 MB is too much for a system prompt"):
         create(system_prompt=str(tmp_path / "large"))
 
 

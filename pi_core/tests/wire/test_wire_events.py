@@ -76,7 +76,7 @@ def test_a_received_change_has_no_partial_message():
 
     received = event_from_wire({"type": "message_update", "assistantMessageEvent": change})
 
-    with pytest.raises(PiError, match="add up its deltas"):
+    with pytest.raises(PiError, match="accumulate its deltas"):
         received.message  # noqa: B018 - looking is the test
 
 

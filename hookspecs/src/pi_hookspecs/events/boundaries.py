@@ -36,7 +36,7 @@ class MessageEndResult(Value):
         role = getattr(self.message, "role", None)
         if self.message is None or role == event.message.role:
             return None
-        return f"answered a message of role {role!r} for one of role {event.message.role!r}"
+        return f"returned a message of role {role!r} for one of role {event.message.role!r}"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -60,7 +60,7 @@ def _entries(entries: Iterable[NewEntry]) -> tuple[NewEntry, ...]:
 
 def _no_entry(entries: tuple[Any, ...]) -> str | None:
     wrong = next((each for each in entries if not isinstance(each, NewEntry)), None)
-    return None if wrong is None else f"answered {wrong!r:.60} among the entries, which is not of type NewEntry"
+    return None if wrong is None else f"returned {wrong!r:.60} among the entries, which is not of type NewEntry"
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -39,4 +39,4 @@ class CacheWarmingDecisionResult(Value):
         """Return what is wrong with the answer; None if nothing is."""
         del event
         warm: object = self.warm
-        return None if isinstance(warm, bool) else f"answered warm={warm!r:.60}, which is neither True nor False"
+        return None if isinstance(warm, bool) else f"returned warm={warm!r:.60}, which is neither True nor False"

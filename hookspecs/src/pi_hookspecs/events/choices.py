@@ -46,7 +46,7 @@ class InputResult(Value):
         """Return what is wrong with the text; None if nothing is."""
         del event
         text: object = self.text
-        return None if isinstance(text, str | None) else f"answered text={text!r:.60}, which is not text"
+        return None if isinstance(text, str | None) else f"returned text={text!r:.60}, which is not a string"
 
 
 @frozen(kw_only=True, eq=False, repr=False)

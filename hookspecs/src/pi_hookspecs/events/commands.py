@@ -105,4 +105,4 @@ class CommandsDiscoverResult(Value):
         del event
         answered: tuple[object, ...] = self.commands
         wrong = [each for each in answered if not isinstance(each, CommandInfo)]
-        return f"answered {wrong[0]!r:.60}, which is not of type CommandInfo" if wrong else None
+        return f"returned {wrong[0]!r:.60}, which is not of type CommandInfo" if wrong else None

@@ -29,4 +29,4 @@ class ExpandPromptResult(ReprMixin):
         """Return what is wrong with the text; None if nothing is."""
         del event
         text: object = self.text
-        return None if isinstance(text, str) else f"answered text={text!r:.60}, which is not text"
+        return None if isinstance(text, str) else f"returned text={text!r:.60}, which is not a string"

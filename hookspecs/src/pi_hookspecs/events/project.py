@@ -55,7 +55,7 @@ class ProjectTrustResult(Value):
     def problem(self, event: ProjectTrustEvent) -> str | None:
         """Return what is wrong with the answer; None if nothing is."""
         known = self.trusted in ("yes", "no", "undecided")
-        return None if known else f"answered trusted={self.trusted!r}, which is none of yes, no and undecided"
+        return None if known else f"returned trusted={self.trusted!r}, which is not 'yes', 'no' or 'undecided'"
 
 
 def _paths(paths: Iterable[str]) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ _IN_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 def _check_name(section: PromptSection, attribute: Attribute[str], name: str) -> None:
     del section, attribute
     if not ("a" <= name[:1] <= "z" and _IN_NAMES.issuperset(name)):
-        raise ValueError(f"A section's name is small letters, digits and '_', not {name!r}")
+        raise ValueError(f"A section's name must be lowercase letters, digits and '_', not {name!r}")
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -107,10 +107,10 @@ class SystemPromptResult(ReprMixin):
         parts: list[object] = [*self.sections, *([] if self.base is None else [self.base])]
         for each in parts:
             if not isinstance(each, PromptSection):
-                return f"answered {each!r:.60}, which is not of type PromptSection"
+                return f"returned {each!r:.60}, which is not of type PromptSection"
             text: object = each.text
             if not isinstance(text, str):
-                return f"answered section {each.name!r} with {text!r:.60}, which is not text"
+                return f"returned section {each.name!r} with {text!r:.60}, which is not a string"
         return None
 
 

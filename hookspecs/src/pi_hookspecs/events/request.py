@@ -68,16 +68,16 @@ class ContextResult(Value):
             return wrong
         for message in self.messages or ():
             if not isinstance(getattr(message, "role", None), str):
-                return f"answered {message!r:.60} among the messages, which is none"
+                return f"returned {message!r:.60} among the messages, which is not a message"
         return None
 
 
 def _refusal_problem(reason: object, exit_code: object) -> str | None:
     """Return what is wrong with the reason and the exit code of a refusal; None if nothing is."""
     if not isinstance(reason, str | None):
-        return f"answered reason={reason!r:.60}, which is not text"
+        return f"returned reason={reason!r:.60}, which is not a string"
     if exit_code is not None and (type(exit_code) is not int or not 1 <= exit_code <= _LAST_EXIT_CODE):
-        return f"answered exit_code={exit_code!r:.60}, which is not a whole number from 1 to {_LAST_EXIT_CODE}"
+        return f"returned exit_code={exit_code!r:.60}, which is not a whole number from 1 to {_LAST_EXIT_CODE}"
     return None
 
 

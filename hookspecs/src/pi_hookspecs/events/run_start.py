@@ -56,7 +56,7 @@ class BeforeAgentStartResult(Value):
         del event
         prompt: object = self.system_prompt
         if not isinstance(prompt, str | None):
-            return f"answered system_prompt={prompt!r:.60}, which is not text"
+            return f"returned system_prompt={prompt!r:.60}, which is not a string"
         return next(
-            (f"answered {each!r:.60}, which is not a message" for each in self.messages if _no_message(each)), None
+            (f"returned {each!r:.60}, which is not a message" for each in self.messages if _no_message(each)), None
         )

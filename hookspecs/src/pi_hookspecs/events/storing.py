@@ -45,10 +45,10 @@ class SessionBeforeAppendResult(Value):
     def problem(self, event: SessionBeforeAppendEvent) -> str | None:
         """Return what would damage the session's tree."""
         if len(self.entries) != len(event.entries):
-            return f"answered with {len(self.entries)} entries for {len(event.entries)}; each has to be there once"
+            return f"returned {len(self.entries)} entries for {len(event.entries)}; each must occur exactly once"
         for ours, theirs in zip(event.entries, self.entries, strict=True):
             if type(theirs) is not type(ours):
-                return f"answered with {theirs!r:.100} for an entry of type {ours.type!r}"
+                return f"returned {theirs!r:.100} for an entry of type {ours.type!r}"
             for name in ("id", "parent_id", "type"):
                 if getattr(theirs, name) != getattr(ours, name):
                     changed = f"{getattr(theirs, name)!r:.60} instead of {getattr(ours, name)!r}"

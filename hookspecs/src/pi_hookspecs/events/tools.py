@@ -101,14 +101,14 @@ class ToolCallResult(Value):
         del event
         reason: object = self.reason
         if not isinstance(reason, str | None):
-            return f"answered reason={reason!r:.60}, which is not text"
+            return f"returned reason={reason!r:.60}, which is not a string"
         from pi_hookspecs.tools import ToolResult
 
         result: object = self.result
         if result is not None and not isinstance(result, ToolResult):
-            return f"answered result={result!r:.60}, which is not of type ToolResult"
+            return f"returned result={result!r:.60}, which is not of type ToolResult"
         arguments: object = self.input
-        return None if isinstance(arguments, dict | None) else f"answered input={arguments!r:.60}, which is not a dict"
+        return None if isinstance(arguments, dict | None) else f"returned input={arguments!r:.60}, which is not a dict"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -145,7 +145,7 @@ class ToolResultResult(Value):
         del event
         for block in self.content or ():
             if getattr(block, "type", None) not in ("text", "image"):
-                return f"answered {block!r:.60} among the content, which is neither text nor image"
+                return f"returned {block!r:.60} in the content, which is neither text nor image"
         return None
 
 
@@ -187,10 +187,10 @@ class ChildEnvironmentEvent(ReprMixin):
         for name, value in changes.items():
             key: object = name
             if not isinstance(key, str) or not key or "=" in key or "\0" in key:
-                return f"answered a variable named {name!r:.60}, which no environment can have"
+                return f"returned the variable {name!r:.60}, which is not a valid name"
             text: object = value
             if text is not None and (not isinstance(text, str) or "\0" in text):
-                return f"answered a value of {name!r:.60} that is neither None nor text without NUL characters"
+                return f"returned a value of {name!r:.60} that is neither None nor a string without NUL characters"
         return None
 
     def changed_by(self, changes: Mapping[str, str | None]) -> ChildEnvironmentEvent:

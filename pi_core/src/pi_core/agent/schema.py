@@ -23,7 +23,7 @@ __all__ = ["CompiledSchema"]
 
 _BROKEN_TOOL = (
     'Tool "{name}" cannot be called: its parameters are not a valid JSON schema: {problem}. '
-    "This is a mistake of the tool, not of the call."
+    "This is a bug in the tool, not in the call."
 )
 
 

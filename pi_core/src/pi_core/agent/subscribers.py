@@ -38,7 +38,7 @@ class Subscribers:
     def add(self, listener: Listener, types: frozenset[str] = frozenset()) -> Callable[[], None]:
         """Subscribe a listener to all events, or to events of some types; return a function that unsubscribes it."""
         if not callable(listener):
-            raise TypeError(f"A listener is a function of an event, not {listener!r:.200}")
+            raise TypeError(f"A listener must be a function that takes an event, not {listener!r:.200}")
         call = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
         if types:
             call = _of_types(call, types)

@@ -59,7 +59,7 @@ async def run_tool(
         ctx: Any = make_context(call, updates.report) if make_context is not None else None
         waiting: Any = tool.execute(call.id, args, signal, updates.report, ctx)
         if not hasattr(waiting, "__await__"):
-            raise TypeError(f"Tool {tool.name} has an execute that is not async: it returned {safe_repr(waiting)}")
+            raise TypeError(f"The execute function of tool {tool.name} is not async: it returned {safe_repr(waiting)}")
         return await waiting
 
     result = await _bounded(_result_of(tool, execute, signal, on_raise), signal)

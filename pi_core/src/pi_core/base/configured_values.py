@@ -124,7 +124,7 @@ async def _run(command: str, environ: Mapping[str, str], policies: StartPolicies
         await asyncio.wait_for(output.ended, COMMAND_SECONDS)
     except TimeoutError:
         _kill(transport.get_pid())  # the shell may have exited while a child still has the pipe
-        message = f"The key command {command!r} gave no answer within {COMMAND_SECONDS:g} s. Run it by hand to see why."
+        message = f"The key command {command!r} did not finish within {COMMAND_SECONDS:g} s. Run it by hand to see why."
         raise UserError(message) from None
     finally:
         if transport.get_returncode() is None:
@@ -137,7 +137,7 @@ async def _run(command: str, environ: Mapping[str, str], policies: StartPolicies
 def _key_in(printed: bytes, command: str, exit_code: int | None) -> str:
     text = printed.decode(errors="replace").strip()
     if len(printed) > MOST_BYTES:
-        what = f"printed more than {MOST_BYTES} bytes, which is not a key"
+        what = f"printed more than {MOST_BYTES} bytes, which is too much for a key"
     elif exit_code:
         what = f"failed with exit code {exit_code}"
     elif not text:

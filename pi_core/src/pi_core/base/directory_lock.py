@@ -100,7 +100,7 @@ def _try_create(lock: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        message = f"{str(lock)!r} cannot be made ({error.strerror}): pi needs to write to that folder."
+        message = f"The lock {str(lock)!r} cannot be created ({error.strerror}). Make its folder writable."
         raise UserError(message) from error
     return True
 
@@ -144,7 +144,7 @@ class _Heartbeat:
             intact = False
         if not intact:
             self.lost = True
-            message = f"The lock {str(self._lock)!r} was taken by another process while it was held here."
+            message = f"Another process took the lock {str(self._lock)!r} while this one held it."
             raise PiError(message)
 
     def stop(self) -> None:

@@ -62,7 +62,7 @@ def parse_object(text: str, origin: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UnusableFile(f"{origin}: cannot be read: {error}") from error
     if not isinstance(values, dict):
-        raise UnusableFile(f"{origin}: must hold a JSON object, not {short_json(values)}")
+        raise UnusableFile(f"{origin}: must contain a JSON object, not {short_json(values)}")
     return values
 
 

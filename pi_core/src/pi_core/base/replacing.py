@@ -176,8 +176,8 @@ def _write_in_place(target: str, content: bytes) -> None:
             _overwrite(target, old)
         except OSError:
             raise UserError(
-                f"Writing '{target}' failed half way ({error}), and so did restoring it. "
-                f"Its old content is in '{saved}': put it back when the cause is gone."
+                f"Writing '{target}' failed halfway ({error}), and restoring it failed too. "
+                f"Its old content is in '{saved}': move it back when the cause is fixed."
             ) from error
         os.unlink(saved)
         raise

@@ -211,9 +211,7 @@ class CacheWarming:
         if sent is None or warmer is None:
             return
         if not _has_number(sent.payload, _LIMITS):
-            self._plan = CacheWarmingPlan(
-                warm=False, reason="its requests set no limit of the answer that could be lowered"
-            )
+            self._plan = CacheWarmingPlan(warm=False, reason="its requests set no output limit that could be lowered")
             return
         plan = self._plan = self._ask(warmer, sent)
         if plan is None or plan.after_seconds is None:
@@ -229,7 +227,12 @@ class CacheWarming:
     def _ask(self, warmer: Registered, sent: SentRequest) -> CacheWarmingPlan | None:
         runtime = self._runtime
         with (
-            reported(runtime.report_plugin_error, warmer.plugin, _STEP, "to plan for the provider's cache"),
+            reported(
+                runtime.report_plugin_error,
+                warmer.plugin,
+                _STEP,
+                "to decide whether to keep a prompt in the provider's cache",
+            ),
             acting(warmer.plugin),
         ):
             plan: CacheWarmingPlan = warmer.thing.plan_cache_warming(self._prompt(sent), runtime.ctx)
@@ -286,7 +289,7 @@ class CacheWarming:
             self.forget()
             return
         if self.clock.now() - sent.used_at >= sent.lifetime:  # the process or the computer was suspended
-            self._end("the time in the cache passed before the request could be sent again")
+            self._end("the cache entry expired before the request could be sent again")
             return
         plan = self._ask(warmer, sent)
         if plan is None:
@@ -312,14 +315,16 @@ class CacheWarming:
         answer = await runtime.hooks.call(request_specs.cache_warming_decision, event, runtime.ctx)
         if answer is None or answer.warm == plan.warm:
             return plan
-        return evolve(plan, warm=answer.warm, reason="" if answer.warm else answer.reason or "a plugin decided so")
+        return evolve(
+            plan, warm=answer.warm, reason="" if answer.warm else answer.reason or "a plugin decided against it"
+        )
 
     def _on_refreshed(self, sent: SentRequest, answer: AssistantMessage, began_at: float) -> None:
         why = ""
         if answer.stop_reason in ("error", "aborted"):
             why = f"sending the request again failed: {(answer.error_message or '').partition(chr(10))[0]}"
         elif not answer.usage.cache_read:
-            why = "the provider did not have the prompt in its cache any more"
+            why = "the prompt was no longer in the provider's cache"
         if why:
             self._end(why)
             return

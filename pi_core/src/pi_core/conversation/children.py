@@ -142,7 +142,7 @@ class Children:
         persist, call, label = given.pop("persist", False), given.pop("parent_call", None), given.pop("label", None)
         for name, value in (("parent_call", call), ("label", label)):
             if not isinstance(value, str | None):
-                raise TypeError(f"create_session: {name} is a text, not {value!r:.60}")
+                raise TypeError(f"create_session: {name} must be a string, not {value!r:.60}")
         if persist:
             if "session_manager" in given:
                 raise PiError("create_session takes persist=True or a session_manager, not both")

@@ -41,8 +41,8 @@ CANCELLED = "Compaction cancelled"
 ALREADY_COMPACTED = "Already compacted"
 NOTHING_TO_COMPACT = "Nothing to compact (session too small)"
 NO_COMPACTOR = (
-    "No plugin of this session can compact the conversation. The plugin 'compaction' does (pip install"
-    " pluggypi-compaction); where plugins are chosen by name, add it."
+    "No plugin in this session can compact the conversation. The plugin 'compaction' can (pip install"
+    " pluggypi-compaction); if you select plugins by name, add it."
 )
 
 
@@ -105,7 +105,7 @@ class CompactionRunner:
         if reason == "manual" and self._runtime.is_streaming and not self._runtime.gate.is_inside():
             await self._lifecycle.abort("Compacting")
         if self._task is asyncio.current_task():
-            raise PiError("A compaction is in progress already; a hook that it calls cannot begin another.")
+            raise PiError("A compaction is already in progress; a hook that it calls cannot start another.")
         if reason != "manual" and not self.enabled:
             return None
         with self._abort_signal() as signal:
@@ -245,11 +245,11 @@ class CompactionRunner:
         """Append the entry; the model's next request contains the remaining messages."""
         manager = self._runtime.manager
         if not compaction.summary.strip():
-            raise PiError("The summary is empty; nothing was compacted. Try again, or with other instructions.")
+            raise PiError("The summary is empty; nothing was compacted. Try again, or give other instructions.")
         if manager.get_entry(compaction.first_kept_entry_id) is None:
             raise PiError(
-                f"The compaction keeps everything from entry {compaction.first_kept_entry_id!r} on, which the session"
-                " does not have; nothing was compacted."
+                f"The compaction keeps everything from entry {compaction.first_kept_entry_id!r} on, but the session "
+                f"has no such entry; nothing was compacted."
             )
         entry_id = manager.append_compaction(
             compaction.summary,

@@ -110,7 +110,7 @@ def _checked(answer: Any, typed: str) -> Any:
         return ()
     if isinstance(answer, list | tuple) and all(isinstance(each, str | Completion) for each in answer):
         return tuple([Completion(each) if isinstance(each, str) else _whole(each, typed) for each in answer])
-    message = f"it answered {safe_repr(answer)}, which is not a list of strings or Completion values"
+    message = f"it returned {safe_repr(answer)}, which is not a list of strings or Completion values"
     raise TypeError(message)
 
 

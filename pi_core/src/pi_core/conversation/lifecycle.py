@@ -90,7 +90,7 @@ class Lifecycle:
     async def start(self) -> None:
         """Activate the plugins and emit ``session_start``; see ``AgentSession.start``."""
         if self._ended:
-            raise PiError("This session has ended; make another one with create_agent_session")
+            raise PiError("This session has ended; create another with create_agent_session")
         self._fork_guard.attach()
         async with self._starting:
             if self._started:

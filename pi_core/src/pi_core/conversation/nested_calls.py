@@ -47,7 +47,7 @@ async def execute_tool(
         raise UnknownName("tool", call.name, [each.name for each in offered])
     call = evolve(call, name=tool.name)  # a guard of ``read`` must also see ``tools:read``
     if call.id.count("/") > MAX_DEPTH:
-        raise PiError(f"Tools may call tools {MAX_DEPTH} deep, and this call of {call.name!r} would be deeper.")
+        raise PiError(f"Tool calls can be nested {MAX_DEPTH} deep, and this call of {call.name!r} would be deeper.")
     answer = runtime.transcript.last_answer()
     assert isinstance(answer, AssistantMessage)  # noqa: S101 - a tool runs because an answer called it
     context = AgentContext(runtime.agent.state.system_prompt, list(runtime.agent.state.messages), offered)

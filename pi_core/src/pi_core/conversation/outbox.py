@@ -155,8 +155,8 @@ class _Sent:
     def __await__(self) -> Generator[Any, None, AssistantMessage | None]:
         if self._is_starting() and _in_a_hook():
             raise AgentBusy(
-                "A handler of session_start cannot wait for the answer, which waits until all handlers are done."
-                " Send it without await: it is answered then."
+                "A handler of session_start cannot wait for the answer, which begins only when all handlers are done."
+                " Send the message without await; it is answered afterwards."
             )
         self.awaited = True
         if self.task is None:
@@ -188,7 +188,7 @@ def _check_thread(method: str) -> None:
         asyncio.get_running_loop()
     except RuntimeError:
         raise PiError(
-            f"pi.{method} works in the thread of the event loop; from another one call"
+            f"pi.{method} works only in the thread of the event loop; from another thread, call"
             f" loop.call_soon_threadsafe(pi.{method}, ...), with the loop of asyncio.get_running_loop() in a handler."
         ) from None
 

@@ -44,7 +44,7 @@ async def ask(
     call, begin = PromptCall(limits, output), manager.get_leaf_id()
     answer = await prompt(call)
     if answer is None and output is not None:
-        raise PiError("A command or a plugin handled the prompt, so that there is no answer with data")
+        raise PiError("A command or a plugin handled the prompt, so there is no answer to convert to output_type")
     text = "" if answer is None else _text_of(answer)
     value: Any = text
     if output is not None:
@@ -77,7 +77,7 @@ def _corrected_value(output: OutputFormat, text: str) -> Any:
     try:
         return output.value_of(text)
     except InvalidOutput as error:
-        problem = f"The answer does not fit output_type, not even after it was sent back:\n{error}"
+        problem = f"The answer does not match output_type, even after it was requested a second time:\n{error}"
         raise InvalidOutput(f"{problem}\nThe answer: {text!r:.500}", text=text) from None
 
 

@@ -50,10 +50,14 @@ def restored_model(session: SessionManager, models: ModelRegistry) -> Model | No
     if model is None:
         problem = f"Could not restore model {chosen.provider}/{chosen.model_id}. {problem}"
         model = _model_of_last_answer(session, models, chosen)
-        session.notice(problem if model is None else f"{problem} {model.reference}, which answered last, goes on.")
+        session.notice(
+            problem if model is None else f"{problem} Continuing with {model.reference}, which answered last."
+        )
     elif selected != chosen and models.get_model(selected.provider, selected.model_id) is None:
         name = f"{selected.provider}/{selected.model_id}"
-        session.notice(f"No plugin knows the model {name} any more. {model.reference}, which answered last, goes on.")
+        session.notice(
+            f"No plugin registers the model {name} any more. Continuing with {model.reference}, which answered last."
+        )
     return model
 
 
@@ -139,8 +143,9 @@ def restore_interrupted(session: SessionManager) -> bool:
     lost = ", ".join(call.name for call in calls if call.id not in stored)
     if lost:
         session.notice(
-            f"The session ends in tool calls without results: {lost}. They were interrupted and are not run again;"
-            " what they did until then is not known. The model is told that there is no result."
+            f"The session ends with tool calls that have no results: {lost}. They were interrupted and are not run "
+            f"again;"
+            " what they did before that is unknown. The model is told that there is no result."
         )
     return bool(restored)
 

@@ -122,7 +122,7 @@ class Routing:
         )
         if changed and ctx.has_ui:
             effort = f" • {chosen_level}" if chosen.reasoning else ""
-            ctx.ui.notify(f"{model.id}: {chosen.id}{effort} answers now")
+            ctx.ui.notify(f"{model.id} now uses {chosen.id}{effort}")
         return chosen, chosen_level
 
     async def route_directly(
@@ -217,7 +217,7 @@ class Routing:
             if not isinstance(model, Model):
                 raise _failure(request, plugin, f"it returned {chosen!r:.80}, which is neither a model nor a name")
             if model.is_virtual:
-                raise _failure(request, plugin, f"it chose {model.reference}, which is virtual itself")
+                raise _failure(request, plugin, f"it chose {model.reference}, which is itself virtual")
             level = clamp_thinking_level(model, request.thinking_level if level is None else level)
         except _RouteError:
             raise
@@ -240,8 +240,8 @@ class _RouteError(PiError):
 
 def _failure(request: RouteRequest, plugin: str, why: str) -> _RouteError:
     return _RouteError(
-        f"The virtual model {request.model.reference} of plugin {plugin!r} sent this request to no model: "
-        f"{why.rstrip('.')}. Choose another model with /model, or repair the plugin."
+        f"The virtual model {request.model.reference} of plugin {plugin!r} chose no model for this request: "
+        f"{why.rstrip('.')}. Choose another model with /model, or fix the plugin."
     )
 
 

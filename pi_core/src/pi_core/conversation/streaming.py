@@ -118,7 +118,7 @@ class PromptFeed:
             PiError: Another task is already reading, or the prompt cannot be sent; see ``AgentSession.prompt``.
         """
         if self._is_read:
-            raise PiError("Another task reads this stream already; each of its events can be read once")
+            raise PiError("Another task is already reading this stream; each event can be read only once")
         self._is_read = True
         try:
             return await self._taken()

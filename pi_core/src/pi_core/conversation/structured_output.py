@@ -78,7 +78,7 @@ def schema_and_reader(output_type: Any) -> tuple[dict[str, Any], Callable[[Any],
     try:
         schema = shape_of(spec.type, spec.schemas).schema
     except UnsupportedAnnotation as error:
-        raise TypeError(f"output_type {error}. For another type give an OutputType with a schema for it") from error
+        raise TypeError(f"output_type {error}. For any other type, pass an OutputType with its schema") from error
     if spec.schemas:
         _require_hooks(spec)
 
@@ -110,8 +110,8 @@ def _require_hooks(spec: OutputType[Any]) -> None:
             converter.get_structure_hook(kind)
         except StructureHandlerNotFoundError as error:
             raise TypeError(
-                f"output_type has a schema for {kind!r}, but no hook reads it; make a converter with "
-                "pi_core.output_converter(), call its register_structure_hook, and give it as OutputType(converter=)"
+                f"output_type has a schema for {kind!r}, but nothing converts answers to it; create a converter with "
+                "pi_core.output_converter(), call its register_structure_hook, and pass it as OutputType(converter=...)"
             ) from error
 
 

@@ -116,7 +116,7 @@ class SessionSwitcher:
             raise UserError(f"Entry {entry_id} not found")
         message = getattr(entry, "message", None)
         if position == "before" and not isinstance(message, UserMessage):
-            raise UserError(f"Entry {entry_id} is not a message of the user; a fork begins before one of these.")
+            raise UserError(f"Entry {entry_id} is not a user message; a fork starts before one of the user's messages.")
         if runtime.hooks.listens("session_before_fork"):
             from pi_hookspecs.specs import session as session_specs
 

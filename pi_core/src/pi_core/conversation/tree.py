@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["TreeNavigator"]
 
 NO_SUMMARIZER = (
-    "No plugin of this session can summarize the branch. The plugin 'compaction' does (pip install"
-    " pluggypi-compaction); where plugins are chosen by name, add it. Or go without a summary."
+    "No plugin in this session can summarize the branch. The plugin 'compaction' can (pip install"
+    " pluggypi-compaction); if you select plugins by name, add it. Or leave the branch without a summary."
 )
 
 

@@ -27,7 +27,7 @@ __all__ = ["PromptTurns"]
 
 _BUSY = (
     "A prompt of this session is being answered. Wait for it, leave its stream (await stream.aclose()), or use another"
-    " session; steer() and follow_up() say something to the prompt that is being answered."
+    " session; to add something to the prompt that is being answered, call steer() or follow_up()."
 )
 
 
@@ -304,5 +304,5 @@ def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]
     messages = list(prompt) if isinstance(prompt, Iterable) else [prompt]
     for each in messages:
         if not hasattr(each, "role"):
-            raise TypeError(f"A prompt is a text, a message or messages, not {prompt!r:.200}")
+            raise TypeError(f"A prompt must be a string, a message or a sequence of messages, not {prompt!r:.200}")
     return messages

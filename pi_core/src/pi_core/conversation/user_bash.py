@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["UserBash"]
 
 NO_RUNNER = (
-    "No plugin of this session can run commands. The plugin 'tools' does (pip install pluggypi-tools); where plugins"
-    " are chosen by name, add it."
+    "No plugin in this session can run commands. The plugin 'tools' can (pip install pluggypi-tools); if you select "
+    "plugins by name, add it."
 )
 
 

@@ -35,10 +35,10 @@ def _describe(error: BaseException, function: object, hook: CompiledHook, event:
     if not _changes_in_place(error, event):
         return line, stack
     if not hook.takes_answer:
-        return f"{line}. Events are not changed in place, and {hook.name} takes no answer", stack
+        return f"{line}. Events cannot be changed in place, and results of {hook.name} are ignored", stack
     answer = hook.answer_type()
-    instead = "what it is to be instead" if answer is object else f"{answer.__name__}(...) with what is to be different"
-    return f"{line}. Events are not changed in place: return {instead}", stack
+    instead = "the replacement" if answer is object else f"{answer.__name__}(...) with the changes"
+    return f"{line}. Events cannot be changed in place: return {instead}", stack
 
 
 def _changes_in_place(error: BaseException, event: Any) -> bool:

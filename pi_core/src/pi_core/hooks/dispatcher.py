@@ -383,7 +383,7 @@ def _finished(calling: Coroutine[Any, Any, R], name: str) -> R:
         result: R = end.value
         return result
     calling.close()
-    raise HookRefused(f"A plugin waits for something in hook {name}, where nothing can be awaited")
+    raise HookRefused(f"A plugin awaits something in hook {name}, where nothing can be awaited")
 
 
 def _is_in_task() -> bool:

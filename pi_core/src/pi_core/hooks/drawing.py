@@ -176,12 +176,12 @@ def rows_of(lines: Any) -> list[str | Line]:
     from pi_hookspecs import Line
 
     if isinstance(lines, str):
-        message = f"it returned the text {lines!r:.60}, not a list of lines"
+        message = f"it returned the string {lines!r:.60}, not a list of lines"
         raise TypeError(message)
     rows: list[Any] = [*lines]
     for each in rows:
         if not isinstance(each, str | Line):
-            message = f"it returned a row {each!r:.60}, which is neither a text nor a Line"
+            message = f"it returned a row {each!r:.60}, which is neither a string nor a Line"
             raise TypeError(message)
         if isinstance(each, Line):
             _check_line(each)
@@ -194,7 +194,7 @@ def _check_line(line: Line) -> None:
     runs: tuple[Any, ...] = line.runs
     for run in runs:
         if not (isinstance(run, Run) and all(isinstance(each, str) for each in run[:2])):
-            message = f"it returned a Line with {run!r:.60}, which is not a Run of a text and the name of a role"
+            message = f"it returned a Line with {run!r:.60}, which is not a Run of a string and the name of a role"
             raise TypeError(message)
 
 

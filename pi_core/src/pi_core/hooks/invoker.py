@@ -271,9 +271,10 @@ def _refusal(call: HookCall, implementation: HookImplementation) -> str:
         return signal.reason or "Operation aborted"
     plugin, hook = implementation.plugin, call.hook.name
     if implementation.defect:
-        what = f"plugin {plugin!r} implements {hook} and cannot be asked: {implementation.defect}"
+        what = f"plugin {plugin!r} implements {hook} but cannot be called: {implementation.defect}"
     else:
         what = (
-            f"plugin {plugin!r} {'was taken out after failing' if implementation.quarantined else 'failed'} in {hook}"
+            f"plugin {plugin!r} "
+            f"{'is no longer called because it failed' if implementation.quarantined else 'failed'} in {hook}"
         )
     return f"Extension failed, blocking execution: {what}. Disable it with --disable {plugin}"

@@ -33,7 +33,9 @@ class Observer:
 
     def __init__(self, plugin: str, function: Any) -> None:
         if not callable(function) or iscoroutinefunction(function):
-            raise TypeError(f"{safe_repr(function)} cannot observe hooks: that takes a plain function of one HookTrace")
+            raise TypeError(
+                f"{safe_repr(function)} cannot observe hooks: an observer is a plain function that takes one HookTrace"
+            )
         self.plugin = plugin
         self.function = function
         self.failures = 0

@@ -123,14 +123,14 @@ class CompiledHook(ReprMixin):
         """Return the problem with an answer: a wrong type, or what the class's own check reports for this event."""
         expected = self.answer_type()
         if not isinstance(answer, expected):
-            return f"answered {safe_repr(answer)}, which is neither None nor of type {expected.__name__}"
+            return f"returned {safe_repr(answer)}, which is neither None nor of type {expected.__name__}"
         try:
             if expected is Mapping:
                 return str(found) if (found := event.problem_of(answer)) is not None else None
             check = getattr(answer, "problem", None) if expected is not object else None
             return check(event) if check is not None else None
         except Exception as error:  # noqa: BLE001 - the check reads values of the plugin
-            return f"answered with a {expected.__name__} that cannot be read: {format_exception(error)}"
+            return f"returned a {expected.__name__} that cannot be read: {format_exception(error)}"
 
 
 class HookCall:

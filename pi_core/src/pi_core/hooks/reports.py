@@ -45,6 +45,6 @@ class HookFailure(Value):
             return f"Plugin {self.plugin!r}, {self.hook}: {self.message}"
         text = f"Plugin {self.plugin!r} failed in {self.hook} after {self.milliseconds:.0f} ms: {self.message}"
         if self.quarantined:
-            kept = "refuses from now on without being asked" if self.refuses else "is not asked any more"
+            kept = "refuses everything from now on without being called" if self.refuses else "is no longer called"
             text += f". It {kept} in this session; disable it with --disable {self.plugin}"
         return text

@@ -72,7 +72,7 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     except ValueError:  # a builtin without a signature
         return ("event", "ctx")
     if len(names) > 2 or keywords:  # noqa: PLR2004 - event and ctx
-        message = f"{safe_repr(function)} takes {', '.join([*names, *keywords])}; a handler gets event and ctx"
+        message = f"{safe_repr(function)} takes {', '.join([*names, *keywords])}; a handler takes event and ctx"
         raise TypeError(message)
     if names and set(names) <= {"event", "ctx"}:
         return tuple(names)

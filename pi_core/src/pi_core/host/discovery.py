@@ -42,8 +42,8 @@ def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
         first = used.setdefault(plugin.name, plugin)
         if first is not plugin:
             message = (
-                f"two distributions bring this name, {first.distribution!r} and {plugin.distribution!r};"
-                f" the one of {first.distribution!r} is used. Uninstall the other"
+                f"two distributions provide this name, {first.distribution!r} and {plugin.distribution!r};"
+                f" the one from {first.distribution!r} is used. Uninstall the other"
             )
             problems.append(Problem(plugin.name, "index", message))
     return list(used.values()), problems

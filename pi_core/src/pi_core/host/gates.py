@@ -51,7 +51,7 @@ class Gates:
         """Make the given hooks refuse for a plugin if their failures refuse; other hooks are ignored."""
         for hook in guarded_hooks(hooks):
             self.refusing.setdefault(hook, {})[plugin] = why
-            message = f"refuses, because the plugin cannot run. Repair it, or disable it with --disable {plugin}"
+            message = f"refuses, because the plugin cannot run. Fix it, or disable it with --disable {plugin}"
             self._report(plugin, hook, message)
 
     def clear(self, plugin: str) -> None:

@@ -32,7 +32,7 @@ def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: floa
 
     def report_failure(error: BaseException) -> None:
         if isinstance(error, Interrupted):
-            report(f"{error}. Disable it with --disable {plugin}, or let it have longer with the setting hooks.timeout")
+            report(f"{error}. Disable it with --disable {plugin}, or give it more time with the setting hooks.timeout")
         else:
             report(error_line(error))
 

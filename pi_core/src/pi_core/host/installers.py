@@ -132,7 +132,7 @@ def run_program(
             env=clean_environment(environ),
         )
     except subprocess.TimeoutExpired:
-        raise UserError(f"{os.path.basename(command[0])} did not end within {seconds:g} s") from None  # noqa: PTH119
+        raise UserError(f"{os.path.basename(command[0])} did not finish within {seconds:g} s") from None  # noqa: PTH119
     except OSError as error:
         raise UserError(f"{command[0]} cannot be run in {folder}: {error.strerror}") from error
     return Finished(done.returncode, done.stdout, done.stderr)

@@ -75,7 +75,7 @@ class Kind(Value):
         """Return why an object cannot be registered; None if it can."""
         if self.matching(thing) is None:
             if self.name == "tool" and isinstance(thing, FunctionType):
-                return f"the function {thing.__name__!r} is not of type Tool; put @tool over it{_place(thing)}"
+                return f"the function {thing.__name__!r} is not of type Tool; decorate it with @tool{_place(thing)}"
             return f"{safe_repr(thing)} is not of type {' or '.join(self.types)}"
         key = self._key_attribute(thing, self.key) if self.key is not None else None
         name = getattr(thing, key, None) if key is not None else self.key_of(thing)
@@ -154,7 +154,7 @@ def _declared_problem(tool: Any, code: Any) -> str | None:
         return f"tool {tool.name!r}: execute is not async; write {_EXECUTE}{_place(tool.execute)}"
     if re.fullmatch(_NO_RESULT, name) is None:
         return None
-    right = 'a ToolResult, as in ToolResult.text("done"); a function under @tool may return a str'
+    right = 'a ToolResult, as in ToolResult.text("done"); a function decorated with @tool may return a str'
     return f"tool {tool.name!r}: execute returns {name}; return {right}{_place(tool.execute)}"
 
 
@@ -168,9 +168,7 @@ def _exporter_problem(exporter: Any) -> str | None:
     suffixes = exporter.suffixes
     if isinstance(suffixes, list | tuple) and suffixes and all(_is_suffix(suffix) for suffix in suffixes):
         return None
-    return (
-        f'exporter {exporter.format!r}: suffixes must be ends of file names as in (".html",), not {safe_repr(suffixes)}'
-    )
+    return f'exporter {exporter.format!r}: suffixes must be endings such as (".html",), not {safe_repr(suffixes)}'
 
 
 def _mode_problem(mode: Any) -> str | None:

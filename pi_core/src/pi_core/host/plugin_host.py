@@ -249,7 +249,7 @@ class PluginHost:
             ValueError: The name is already in use.
         """
         if name in self.records or name in self._added:
-            message = f"A plugin named {name!r} is there already"
+            message = f"A plugin named {name!r} is already registered"
             raise ValueError(message)
         self._added.append(name)
         self._registrar.register(name, plugin, None)
@@ -355,9 +355,7 @@ class PluginHost:
         names = [each.plugin for each in found]
         for name in providers:
             if name not in names:
-                message = (
-                    f"Plugin {name!r} provides {kind} and cannot be loaded. Repair or disable it; see 'pi plugins'."
-                )
+                message = f"Plugin {name!r} provides {kind} but cannot be loaded. Fix or disable it; see 'pi plugins'."
                 raise PluginError(name, message)
         if names:
             preferred = registry.choice("register_services", kind, names)

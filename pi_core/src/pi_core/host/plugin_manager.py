@@ -67,7 +67,7 @@ class PluginManager(pluggy.PluginManager):
                 return None
             problem = self._problem(getattr(plugin, name), hook, options)
         except Exception as error:  # noqa: BLE001 - reading a plugin's attribute may raise anything
-            self._report(name, f"cannot be looked at: {format_exception(error)}")
+            self._report(name, f"cannot be inspected: {format_exception(error)}")
             return None
         if problem is None:
             self._implemented.add(hook)
@@ -87,8 +87,8 @@ class PluginManager(pluggy.PluginManager):
         positional, by_keyword, _ = needed(function)
         unknown = [each for each in positional if each not in known]
         if unknown:
-            offered = f"only {', '.join(known)}: name its parameters so" if known else "no arguments"
+            offered = f"only {', '.join(known)}: give its parameters these names" if known else "no arguments"
             return f"takes {', '.join(unknown)}, but the hook offers {offered}"
         if by_keyword:
-            return f"takes {', '.join(by_keyword)} by keyword alone, but hooks are called by position; take away the *"
+            return f"takes {', '.join(by_keyword)} only by keyword, but hooks are called by position; remove the *"
         return cannot_be_awaited(caller.spec.function, function)

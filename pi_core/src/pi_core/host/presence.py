@@ -25,13 +25,13 @@ def check_presence(host: PluginHost) -> None:
         reason = _why_absent(host, name)
         if reason is not None:
             raise UserError(
-                f"No session starts, because plugins.required names {name!r}, and {reason}."
-                f" Repair it, or start without it: --disable {name}"
+                f"No session starts, because plugins.required names {name!r}, and {reason}. Fix it, or start without "
+                f"it: --disable {name}"
             )
     for name, hooks in host.absent_guards(host.records).items():
         raise UserError(
-            f"No session starts, because plugin {name!r} decides about {', '.join(hooks)}, and {_problem(host, name)}."
-            f" Repair it, or start without it: --disable {name}"
+            f"No session starts, because plugin {name!r} decides about {', '.join(hooks)}, and "
+            f"{_problem(host, name)}. Fix it, or start without it: --disable {name}"
         )
 
 

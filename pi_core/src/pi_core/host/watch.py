@@ -338,7 +338,7 @@ def _matches(pattern: str, deed: Deed) -> bool:
 
 def _message(deed: Deed, hook: str | None, grants: Mapping[str, Any] | None) -> str:
     where = f" in {hook}" if hook is not None else ""
-    why = f"and it states nothing: it has no {FILE}" if grants is None else f"which grants.{deed.kind} in its {FILE}"
+    why = f"and it declares nothing: it has no {FILE}" if grants is None else f"which grants.{deed.kind} in its {FILE}"
     end = "" if grants is None else " does not name"
     return f"{_DOES[deed.kind].format(repr(deed.what))}{where}, {why}{end}. packages/log.jsonl lists all of this kind"
 

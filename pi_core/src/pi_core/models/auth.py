@@ -105,7 +105,7 @@ class ModelAuth:
         environ = self._storage.environ_of(model.provider)
         for name in re.findall(_PLACEHOLDER, model.base_url):
             if not environ.get(name):
-                message = f"Set {name}: the base URL of {model.reference} has it as a part ({model.base_url})."
+                message = f"Set {name}: the base URL of {model.reference} contains it ({model.base_url})."
                 raise UserError(message)
         return re.sub(_PLACEHOLDER, lambda match: environ[match[1]], model.base_url)
 
@@ -118,7 +118,7 @@ class ModelAuth:
         for name, value in values.items():
             if not value.startswith(("http://", "https://")):
                 message = (
-                    f"{name} is {value!r}, which is not an address. Set it to one with http:// or https://,"
+                    f"{name} is {value!r}, which is not a URL. Set it to one that starts with http:// or https://,"
                     f" or unset it to use {info.base_url}."
                 )
                 raise UserError(message)
@@ -218,7 +218,7 @@ class ModelAuth:
         value = await self._values.resolve(raw)
         if value is None:
             variables = " and ".join(self._values.missing(raw))
-            message = f"Set {variables}: the header {name!r} that is configured for {info.id} has it as a part."
+            message = f"Set {variables}: the header {name!r} that is configured for {info.id} contains it."
             raise UserError(message)
         return value
 
@@ -244,7 +244,7 @@ class ModelAuth:
             answer = available(provider) if callable(available) else None
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything, and others have keys, too
             failed = f"{safe_repr(source)} failed: {format_exception(error)}"
-            self._warn(f"Whether there is a key for {provider} is not known: {failed}")
+            self._warn(f"Cannot tell whether there is a key for {provider}: {failed}")
             return False
         return None if answer is None else bool(answer)
 

@@ -248,7 +248,7 @@ class AuthStorage:
                     raise UserError(message) from error
                 self._write({**stored, provider: entry})
             if entry is None:
-                message = f'The login for "{provider}" was removed meanwhile; run pi auth login {provider}.'
+                message = f'The login for "{provider}" was removed in the meantime; run pi auth login {provider}.'
                 raise UserError(message)
             return _with_current_names(entry)
 

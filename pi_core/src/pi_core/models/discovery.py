@@ -86,7 +86,7 @@ class ModelDiscoverer:
         """Return a plugin's result if it is the provider's row; else warn and return None."""
         if isinstance(answer, ProviderInfo) and answer.id == info.id:
             return answer
-        problem = f"its plugin answered {safe_repr(answer)}, not its row"
+        problem = f"its plugin returned {safe_repr(answer)}, which is not the ProviderInfo of {info.id!r}"
         if isinstance(answer, BaseException):
             problem = str(answer) if isinstance(answer, PiError) else format_exception(answer)
         self._warn(f"Provider {info.id!r} cannot be asked for its models: {problem}")

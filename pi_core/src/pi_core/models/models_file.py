@@ -105,7 +105,7 @@ class ModelsFile:
         providers, text = self._load()
         if any(text.count(f'"{name}"') > 1 for name in providers):
             for name, line in repeated_keys(text, ("providers",)):
-                self._add_problem(line, f"provider {name!r} is in the file more than once; only this one counts")
+                self._add_problem(line, f"provider {name!r} is in the file more than once; only this one is used")
         for name, data in providers.items():
             try:
                 self._add_provider(name, data, base_of(name))
@@ -131,7 +131,7 @@ class ModelsFile:
         except RecursionError:
             problem = ": it is nested too deeply"
         except ValueError:  # the only other exception that reading JSON raises
-            problem = ": it has a number of too many digits"
+            problem = ": it contains a number with too many digits"
         except OSError as error:
             problem = f": it cannot be read: {error.strerror or error}"
         self.problems.append(
@@ -154,7 +154,7 @@ class ModelsFile:
         for index, model in enumerate(data.get("models") or ()):
             if model["id"].lower() in seen:
                 line = line_of(text, ("providers", name, "models", index))
-                self._add_problem(line, f"model {model['id']!r} is in {name!r} more than once; the last one counts")
+                self._add_problem(line, f"model {model['id']!r} is in {name!r} more than once; the last one is used")
             seen.add(model["id"].lower())
             places.append((("models", index), model))
         for path, named in places:
@@ -250,7 +250,7 @@ def _merged_row(
         {model.id.lower(): model for model in defined}.values()
     )  # the last of several with the same id is used
     if base is None and not models and not (shared["api"] and base_url):
-        raise Wrong(f"no plugin knows provider {name!r}, so it needs baseUrl and api, or models that have them")
+        raise Wrong(f"no plugin registers provider {name!r}, so it needs baseUrl and api, or models that have them")
     join = _MergedModels(base, base_url, compat, changes, models)
     return evolve(
         row_below,

@@ -91,7 +91,7 @@ class OtherRequests:
         if model.type != "image":
             raise UserError(f"{model.reference} is not an image model. {self._known('image')}")
         if images and "image" not in model.input:
-            raise UserError(f"{model.reference} draws from text alone; it accepts no images to start from")
+            raise UserError(f"{model.reference} generates images from text only; it accepts no input images")
         content: str | tuple[TextContent | ImageContent, ...] = (TextContent(prompt), *images) if images else prompt
         request = SideRequest(
             purpose="image", model=model, reasoning="off", signal=signal, image_options=dict(options or {})
@@ -110,7 +110,7 @@ class OtherRequests:
         model = self._find(model, "classifier") if isinstance(model, str) else model
         labels = _distinct(labels)
         if model.type == "image":
-            raise UserError(f"{model.reference} draws images; it cannot classify a text. {self._known('classifier')}")
+            raise UserError(f"{model.reference} generates images; it cannot classify text. {self._known('classifier')}")
         if len(labels) < _FEWEST_LABELS and (labels or model.type is None):
             raise UserError(f"{model.reference} needs at least two different labels to choose from")
         names = ", ".join(json.dumps(each, ensure_ascii=False) for each in labels)
@@ -155,7 +155,7 @@ class OtherRequests:
         names = [each.reference for each in self._registry.get_models_of_type(model_type)]
         what = f"{_NAMES[model_type]}s"
         if not names:
-            return f"No plugin and no models.json adds {what}"
+            return f"Neither a plugin nor models.json adds {what}"
         more = f" and {len(names) - _MOST_NAMES} others" if len(names) > _MOST_NAMES else ""
         return f"The known {what} are {', '.join(names[:_MOST_NAMES])}{more}"
 
@@ -174,8 +174,8 @@ def _checked(image: ImageContent, model: Model) -> ImageContent:
     size = len(image.data) * 3 // 4
     if size > _MOST_BYTES:
         raise PiError(
-            f"{model.reference} returned an image of {size / 2**20:.0f} MB; pi accepts {_MOST_BYTES // 2**20} MB."
-            " Ask for a smaller one"
+            f"{model.reference} returned an image of {size / 2**20:.0f} MB; pi accepts at most "
+            f"{_MOST_BYTES // 2**20} MB. Ask for a smaller one"
         )
     try:
         head = base64.b64decode(image.data, validate=True)[:_HEAD]
@@ -184,12 +184,14 @@ def _checked(image: ImageContent, model: Model) -> ImageContent:
     for signature, offset, mime_type in _SIGNATURES:
         if head[offset : offset + len(signature)] == signature:
             return image if image.mime_type == mime_type else ImageContent(image.data, mime_type)
-    raise PiError(f"{model.reference} returned data that is no PNG, JPEG, GIF or WebP image; it begins with {head!r}")
+    raise PiError(
+        f"{model.reference} returned data that is not a PNG, JPEG, GIF or WebP image; it begins with {head!r}"
+    )
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
     if isinstance(labels, str):
-        raise UserError(f"The labels must be a list of texts, not the text {labels!r:.60}")
+        raise UserError(f"The labels must be a list of strings, not the string {labels!r:.60}")
     return list(dict.fromkeys(label.strip() for label in labels if label.strip()))
 
 

@@ -49,7 +49,7 @@ class ModelResolver:
         """
         info = self._tables.info(provider_id)
         if info is None:
-            broken = "models.json, which may define it, has mistakes"
+            broken = "models.json, which may define it, has errors"
             hint = broken if self._tables.problems else "pi plugins lists what is installed"
             raise UnknownName("provider", provider_id, () if self._tables.problems else self._tables.ids(), hint)
         return info
@@ -159,7 +159,7 @@ class ModelResolver:
         infos = [self.provider(model.provider) for model in found]
         names = self._format_names(found)
         if any(self._keys.is_configured(info) for info in infos):
-            advice = f'Say which one, as in --model {names[0]}, or set "defaultProvider"'
+            advice = f'Specify one, as in --model {names[0]}, or set "defaultProvider"'
         else:
             advice = f"None of these has a key. Set one ({self._variables(infos)}), or name a model in full"
         raise UserError(f"Model {reference!r} may mean {' or '.join(names)}. {advice}.")
@@ -180,14 +180,14 @@ class ModelResolver:
             )
         models = [model for info in self._tables.infos() for model in info.models]
         prefix, slash, _ = reference.partition("/")
-        hint = f"No plugin knows a provider {prefix!r}, and no" if slash else "No"
+        hint = f"No plugin registers a provider {prefix!r}, and no" if slash else "No"
         hint += " model has this in its id or name"
         if self._tables.problems:
-            missing = f"No plugin knows a provider {prefix!r}" if slash else "No model has this in its id or name"
-            return UnknownName("model", reference, (), f"{missing}; models.json, which may define it, has mistakes")
+            missing = f"No plugin registers a provider {prefix!r}" if slash else "No model has this in its id or name"
+            return UnknownName("model", reference, (), f"{missing}; models.json, which may define it, has errors")
         close = searched(reference, models)
         if 0 < len(close) <= _MAX_SIMILAR:
-            hint += f"; close to it are {', '.join(self._format_names(close))}"
+            hint += f"; similar names are {', '.join(self._format_names(close))}"
         hint += ". pi --list-models [SEARCH] shows them, as does /model"
         return UnknownName("model", reference, [model.reference for model in models], hint)
 
@@ -207,7 +207,7 @@ class ModelResolver:
         if other is not None:
             kind = {"image": "an image model", "classifier": "a classifier"}[other.type or "image"]
             raise UserError(
-                f"{other.reference} is {kind}, which has no conversations. pi help models says how to use it."
+                f"{other.reference} is {kind}, which cannot hold a conversation. See pi help models for its use."
             )
         if info.models or not self._tables.is_discoverable(info):
             self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')

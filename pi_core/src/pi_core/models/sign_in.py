@@ -70,7 +70,7 @@ async def login(registry: ModelRegistry, name: str | None, *, key: bool | None, 
     if provider in registry.logins() and not key:
         credential, done = await _signed_in(registry, ui, provider), f"Signed in to {provider}."
     else:
-        credential, done = await _typed(registry, ui, provider), f"The key of {provider} is stored."
+        credential, done = await _typed(registry, ui, provider), f"The key for {provider} is stored."
     try:
         await registry.auth.set(provider, credential)
     except OSError as error:
@@ -102,8 +102,8 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: SignInUI) -> 
     except OSError as error:
         message = f"{str(registry.auth.file)!r} cannot be written ({error.strerror}): nothing was removed."
         raise UserError(message) from error
-    left = " A key in the environment or in models.json still counts." if registry.is_configured(provider) else ""
-    ui.notify(f"What was stored for {provider} is removed.{left}")
+    left = " A key in the environment or in models.json is still used." if registry.is_configured(provider) else ""
+    ui.notify(f"The credential of {provider} was removed.{left}")
 
 
 # Which provider
@@ -123,14 +123,14 @@ async def _chosen(registry: ModelRegistry, ui: SignInUI) -> str:
     logins = registry.logins()
     if not ui.interactive:
         raise UserError(
-            f"Name the provider: pi auth login PROVIDER. With a login: {', '.join(logins) or 'none'};"
-            " of any other provider, such as openai or openrouter, the API key is stored (pi help keys names them)."
+            f"Name the provider: pi auth login PROVIDER. These have a login: {', '.join(logins) or 'none'}; for any "
+            f"other provider, such as openai or openrouter, an API key is stored (pi help keys lists them)."
         )
     others = [each for each in registry.get_providers() if each not in logins and _takes_key(registry, each)]
     ranks = {each: number for number, each in enumerate(_MOST_USED)}
     names = sorted([*logins, *others], key=lambda each: (ranks.get(each, len(ranks)), each))
     chosen = await ui.select(
-        "Sign in to which provider, or store the API key of which? The most used come first.", names
+        "Which provider do you want to sign in to or store an API key for? The most used come first.", names
     )
     if chosen is None:
         raise UserError("No provider was chosen; nothing has changed.")
@@ -139,7 +139,7 @@ async def _chosen(registry: ModelRegistry, ui: SignInUI) -> str:
 
 async def _prefers_key(ui: SignInUI, provider: str) -> bool:
     with_key = "API key"
-    chosen = await ui.select(f"Sign in to {provider} with which?", ["account", with_key])
+    chosen = await ui.select(f"How do you want to sign in to {provider}?", ["account", with_key])
     if chosen is None:
         raise UserError(f"Nothing was chosen for {provider}; nothing has changed.")
     return chosen == with_key
@@ -162,12 +162,10 @@ async def _signed_in(registry: ModelRegistry, ui: SignInUI, provider: str) -> di
     try:
         credential: Mapping[str, Any] = await found.thing.login(ui)
     except RequestFailed as failure:
-        message = (
-            f"The login to {provider} did not work: {str(failure).rstrip('.')}. Run pi auth login {provider} again."
-        )
+        message = f"The login to {provider} failed: {str(failure).rstrip('.')}. Run pi auth login {provider} again."
         raise UserError(message) from failure
     if not isinstance(credential, dict) or not credential.get("access"):
-        raise PluginError(found.plugin, f"Plugin {found.plugin!r}: its login to {provider} gave no credential.")
+        raise PluginError(found.plugin, f"Plugin {found.plugin!r}: its login to {provider} returned no credential.")
     return {**credential, "type": "oauth"}
 
 
@@ -176,19 +174,19 @@ async def _typed(registry: ModelRegistry, ui: SignInUI, provider: str) -> dict[s
     info = registry.provider(provider)
     if info.keyless:
         raise UserError(f"{info.id} needs no key: there is nothing to sign in to.")
-    key = (await ui.ask_secret(f"API key of {provider} (not shown): ") or "").strip()
+    key = (await ui.ask_secret(f"API key for {provider} (not shown): ") or "").strip()
     if not key:
         piped = "" if ui.interactive else " It can also come from a pipe."
         raise UserError(f"No key was given for {provider}; nothing has changed.{piped}")
     if len(key) > _LONGEST_KEY:
         raise UserError(f"The input for {provider} is too long for a key; nothing has changed.")
     if not key.startswith("!") and not (key.isascii() and key.isprintable() and " " not in key):
-        raise UserError(f"The input for {provider} contains characters that no key has; nothing has changed.")
+        raise UserError(f"The input for {provider} contains characters that a key cannot contain; nothing has changed.")
     return {"type": "api_key", "key": key}
 
 
 def _stored(providers: list[str]) -> str:
-    return f"Stored are: {', '.join(providers)}." if providers else "There are no stored credentials."
+    return f"Stored credentials: {', '.join(providers)}." if providers else "There are no stored credentials."
 
 
 def _check_file(registry: ModelRegistry) -> None:

@@ -146,5 +146,5 @@ def _activate(host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], rep
         waiting = activate(pi)
         if hasattr(waiting, "__await__"):
             getattr(waiting, "close", bool)()
-            count("is async; activate is a plain function, waiting belongs to handlers")
+            count("is async; activate must be a plain function, and its handlers may be async")
     pi.activation = started, perf_counter() - begun, problems > 0

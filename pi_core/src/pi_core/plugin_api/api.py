@@ -178,7 +178,9 @@ class PluginAPI(Handle):
             return self._tool_of(make_tool(**how)(tool))
         checked("register_tools", self.plugin, tool)
         if how:
-            raise PluginError(self.plugin, f"tool {tool.name!r} is made already; {', '.join(how)} must be set in it")
+            raise PluginError(
+                self.plugin, f"tool {tool.name!r} is already a Tool; set {', '.join(how)} where it is created"
+            )
         return self._register(("tool", tool.name), lambda session: session.add_tool(tool, self.plugin))
 
     def _tool_of(self, tool: Tool) -> Tool:
@@ -199,7 +201,7 @@ class PluginAPI(Handle):
 
         check_text("pi.register_command", "name", name)
         if not name or name != name.strip() or name.startswith("/") or any(map(str.isspace, name)):
-            raise PluginError(self.plugin, f"command {name!r} cannot be typed: give a name without slash and spaces")
+            raise PluginError(self.plugin, f"command {name!r} cannot be typed: use a name without slashes and spaces")
 
         def add_of(function: Any) -> Add:
             command = Command(name=name, handler=function, description=description, complete=complete)

@@ -43,7 +43,7 @@ def choice_by_key(approval: Approval, typed: str) -> ApprovalChoice | None:
 
 def not_a_key(typed: str) -> str:
     """Return what to say about an answer that is no key."""
-    return f"{one_line(typed)[:_SHOWN]!r} is none of them; pressing Enter alone refuses."
+    return f"{one_line(typed)[:_SHOWN]!r} is not one of them; pressing Enter alone refuses."
 
 
 def approve_on_line(approval: Approval) -> str | None:

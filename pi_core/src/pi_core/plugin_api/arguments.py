@@ -27,13 +27,16 @@ __all__ = [
 def check_text(method: str, what: str, value: object) -> None:
     """Raise ``TypeError`` for a value that is not a text, such as the function when a decorator was not called."""
     if not isinstance(value, str):
-        raise TypeError(f"{method} takes its {what} first, a text, as in @{method}(...): it got {safe_repr(value)}")
+        raise TypeError(
+            f"{method} takes its {what} as the first argument, a string, as in @{method}(...); it got "
+            f"{safe_repr(value)}"
+        )
 
 
 def check_session_name(name: object) -> None:
     """Raise ``TypeError`` for a name that is neither a text nor None."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"set_session_name takes a text or None, not {safe_repr(name)}")
+        raise TypeError(f"set_session_name takes a string or None, not {safe_repr(name)}")
 
 
 def check_event(name: str) -> Callable[..., Any]:
@@ -56,7 +59,7 @@ def flag_name(plugin: str, name: str) -> str:
     """
     plain = name.removeprefix("--")
     if not plain or plain.startswith("-") or "=" in plain or any(map(str.isspace, plain)):
-        raise PluginError(plugin, f"flag {name!r} cannot be typed: give a name without spaces and '='")
+        raise PluginError(plugin, f"flag {name!r} cannot be typed: use a name without spaces and '='")
     return plain
 
 
@@ -92,14 +95,16 @@ def user_content(content: Any) -> str | tuple[TextContent | ImageContent, ...]:
         return content
     blocks = tuple(content) if isinstance(content, list | tuple) else (content,)
     if not all(isinstance(each, TextContent | ImageContent) for each in blocks):
-        raise TypeError(f"send_user_message takes a text, or a list of text and image blocks, not {safe_repr(content)}")
+        raise TypeError(
+            f"send_user_message takes a string, or a list of text and image blocks, not {safe_repr(content)}"
+        )
     return blocks
 
 
 def check_delivery(deliver_as: object, *ways: str) -> None:
     """Raise ``ValueError`` for an unknown value of ``deliver_as``."""
     if deliver_as is not None and deliver_as not in ways:
-        raise ValueError(f"deliver_as is {safe_repr(deliver_as)}; it may be {', '.join(map(repr, ways))}")
+        raise ValueError(f"deliver_as is {safe_repr(deliver_as)}; it must be one of {', '.join(map(repr, ways))}")
 
 
 def entry_data(plugin: str, custom_type: str, data: object) -> Any:
@@ -119,8 +124,8 @@ def entry_data(plugin: str, custom_type: str, data: object) -> Any:
     raise PluginError(
         plugin,
         f"plugin {plugin!r} cannot store a {safe_repr(custom_type)} entry of {safe_repr(data)}: {problem}."
-        " append_entry takes what JSON can say: texts, finite numbers, booleans, None, lists, and dicts whose keys are"
-        " texts",
+        " append_entry takes JSON values: strings, finite numbers, booleans, None, lists, and dicts whose keys are "
+        "strings",
     )
 
 

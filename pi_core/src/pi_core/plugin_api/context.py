@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 __all__ = ["NoUserInterface", "PluginContext", "ToolCallContext"]
 
 NO_KEEPER = (
-    "No plugin of this session keeps background processes. The plugin 'tools' does (pip install pluggypi-tools); where"
-    " plugins are chosen by name, add it."
+    "No plugin in this session can run background processes. The plugin 'tools' can (pip install pluggypi-tools); if "
+    "you select plugins by name, add it."
 )
 
 

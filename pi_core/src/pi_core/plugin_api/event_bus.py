@@ -72,7 +72,7 @@ class Bus:
         except _Cycle:
             if len(self._emitting) > 1:
                 raise
-            message = f"Channel {channel!r} has a cycle: its handlers emit what calls them again"
+            message = f"Channel {channel!r} has a cycle: its handlers emit events that call them again"
             self._report(plugin, "events", message, None)
 
     def _run(self, plugin: str, channel: str, waiting: Awaitable[Any]) -> None:
@@ -86,7 +86,8 @@ class Bus:
         if not self._full:
             self._full = True
             message = (
-                f"{MAX_RUNNING} handlers of channels are still running, so one of channel {channel!r} was left out"
+                f"{MAX_RUNNING} handlers of channels are still running, so a handler of channel {channel!r} was not "
+                f"called"
             )
             self._report(plugin, "events", message, None)
 
@@ -125,7 +126,9 @@ class PluginEvents:
     def on(self, channel: str, handler: Any = None, /) -> Any:
         """Subscribe to a channel, directly or as a decorator; the direct call returns a function that unsubscribes."""
         if not isinstance(channel, str):
-            raise TypeError(f"pi.events.on takes its channel first, a text: it got {safe_repr(channel)}")
+            raise TypeError(
+                f"pi.events.on takes its channel as the first argument, a string; it got {safe_repr(channel)}"
+            )
         what, plugin = ("channel", channel), self._plugin
         return self._register(
             what, handler, lambda function: lambda session: session.bus.add(plugin, channel, function)

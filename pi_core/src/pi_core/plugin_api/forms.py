@@ -48,7 +48,7 @@ def read_text(field: FormField, text: str) -> Any:
     try:
         return int(text) if field.type == "integer" else float(text)
     except ValueError:
-        raise ValueError(f"{field.label} is {_KINDS[field.type]}, not {text!r:.60}") from None
+        raise ValueError(f"{field.label} must be {_KINDS[field.type]}, not {text!r:.60}") from None
 
 
 def entered_values(fields: Sequence[FormField], entered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -87,24 +87,24 @@ def entered_values(fields: Sequence[FormField], entered: Mapping[str, Any]) -> t
 def problem_of(field: FormField, value: Any) -> str | None:
     """Return what is wrong with a value, as a sentence for the user; None if nothing is."""
     if not _has_type(field, value):
-        return f"{field.label} is {_KINDS[field.type]}, not {value!r:.60}"
+        return f"{field.label} must be {_KINDS[field.type]}, not {value!r:.60}"
     if field.type in ("choice", "choices"):
         known = {each.value for each in field.options}
         unknown = [each for each in (value if field.type == "choices" else [value]) if each not in known]
         if unknown:
-            return f"{field.label}: {unknown[0]!r:.60} is none of {', '.join(map(repr, sorted(known)))}"
+            return f"{field.label}: {unknown[0]!r:.60} is not one of {', '.join(map(repr, sorted(known)))}"
     problem = _size_problem(field, value)
     if problem is not None:
         return problem
     if field.pattern is not None and isinstance(value, str) and re.search(field.pattern, value) is None:
-        return f"{field.label} does not fit {field.pattern}"
+        return f"{field.label} does not match {field.pattern}"
     return field.check(value) if field.check is not None else None
 
 
 _TYPED = ("text", "number", "integer")
 
 _KINDS = {
-    "text": "a text",
+    "text": "text",
     "number": "a number",
     "integer": "a whole number",
     "boolean": "yes or no",

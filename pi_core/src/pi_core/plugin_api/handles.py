@@ -71,7 +71,7 @@ def unbound_session() -> Any:
     """Return a placeholder for the session while ``activate`` runs; using it raises."""
     return _Raising(
         PiError,
-        "While activate runs a plugin can only register; do this in a handler,"
+        "A plugin can only register things while activate runs; do this in a handler,"
         " such as one of session_start: pi.on('session_start', ...).",
     )
 

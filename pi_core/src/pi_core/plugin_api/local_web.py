@@ -95,7 +95,7 @@ def read_token(path: Path) -> str:
         token = path.read_text(encoding="ascii").strip()
         shared = path.stat().st_mode & 0o077
     except (OSError, UnicodeError) as error:
-        raise UserError(f"The token file {str(path)!r} cannot be read or made: {error}") from error
+        raise UserError(f"The token file {str(path)!r} cannot be read or created: {error}") from error
     if shared:
         raise UserError(f"The token file {str(path)!r} is readable by other users. Run: chmod 600 {path}")
     if len(token) < _MIN_TOKEN or not token.isprintable() or any(each in token for each in ' ;,"\\'):

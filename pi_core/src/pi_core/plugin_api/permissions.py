@@ -63,9 +63,7 @@ class Permissions:
         """
         each = self._host.find_all(_HOOK).get(permission.store)
         if each is None:
-            raise UserError(
-                f"No plugin keeps permissions called {permission.store!r}; ctx.list_permissions names them."
-            )
+            raise UserError(f"No plugin has a permission store {permission.store!r}; ctx.list_permissions names them.")
         if not permission.removable:
             raise UserError(f"{permission.what!r} cannot be undone here: {permission.place or permission.store}.")
         done = False

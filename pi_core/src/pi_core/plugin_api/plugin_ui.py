@@ -85,7 +85,7 @@ class Dialog(Coroutine[Any, Any, T]):
     def _refuse(self) -> NoReturn:
         self.close()
         raise TypeError(
-            f"{self._name}(...) is not an answer before it is awaited: write await {self._name}(...), in an async def"
+            f"{self._name}(...) has no result until it is awaited: write await {self._name}(...), in an async def"
         )
 
 

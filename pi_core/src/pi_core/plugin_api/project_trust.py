@@ -70,7 +70,7 @@ async def ask_for_trust(
             with exit_forked_children():
                 answer = await hooks.call(project_trust, event, ctx)
         if answer is not None:
-            return _decided(trust, answer, f"plugin {calls[-1].plugin!r} says so", host.settings.agent_dir, report)
+            return _decided(trust, answer, f"plugin {calls[-1].plugin!r} decided so", host.settings.agent_dir, report)
     finally:
         hooks.close()
     if trust.decided or ask is None:
@@ -98,7 +98,7 @@ def _question(trust: ProjectTrust) -> Approval:
         why += f" They name packages to install: {', '.join(packages)}."
     choices = (
         ApprovalChoice(
-            "folder", "Trust this folder", means="with all folders below, from now on", lasting=True, key="y"
+            "folder", "Trust this folder", means="and all folders below it, from now on", lasting=True, key="y"
         ),
         ApprovalChoice("parent", "Trust its parent folder", means=str(trust.cwd.parent), lasting=True, key="p"),
         ApprovalChoice("once", "Trust it this time", key="o"),

@@ -45,7 +45,7 @@ def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files
 
 def _fail(session: SessionPort, plugin: str, method: str, error: BaseException) -> NoReturn:
     line, stack = summary_and_traceback(error)
-    message = f"Plugin {plugin!r} failed to say where the {method} of this call are: {line}. Nothing was done."
+    message = f"Plugin {plugin!r} failed to choose where the {method} of this call are: {line}. Nothing was done."
     session.report_plugin_error(plugin, f"ToolOperations.{method}", message, stack)
     raise PiError(message) from error
 
@@ -59,6 +59,7 @@ def _check(plugin: str, method: str, found: object, tool: str | None) -> None:
     missing = ", ".join(sorted(name for name in names if not callable(getattr(found, name, None))))
     message = (
         f"Plugin {plugin!r} returned {safe_repr(found)} from ToolOperations.{method}, which lacks {missing}."
-        f" Nothing was done. It must have all methods of {protocol.__name__}; None leaves a tool on this machine."
+        f" Nothing was done. It must have all methods of {protocol.__name__}; Return None to keep the tool on this "
+        f"machine."
     )
     raise PiError(message)

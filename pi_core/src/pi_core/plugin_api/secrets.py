@@ -80,7 +80,7 @@ class PluginSecrets:
         """Add a secret on behalf of the plugin whose code is running."""
         source = acting_plugin() or PROGRAM
         if not isinstance(secret, str):  # keep the value out of the message: it may be a secret
-            raise PluginError(source, f"a secret is a text, not a {type(secret).__name__}")
+            raise PluginError(source, f"a secret must be a string, not {type(secret).__name__}")
         if len(secret) >= SHORTEST:
             self._auth.add_secret(secret, source)
 
@@ -98,4 +98,4 @@ class PluginSecrets:
 
 
 def _failure(plugin: str, why: str) -> str:
-    return f"Plugin {plugin!r} failed to take secrets out of a text, which was not written: {why}"
+    return f"Plugin {plugin!r} failed to redact a text, which was therefore not written: {why}"

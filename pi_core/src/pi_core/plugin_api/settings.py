@@ -60,12 +60,12 @@ class PluginSettings:
 
     def _check_scope(self, steps: Sequence[str], scope: str) -> None:
         if scope not in ("user", "project"):
-            raise UserError(f"Setting {name_of(steps)!r}: scope is 'user' or 'project', not {scope!r}")
+            raise UserError(f"Setting {name_of(steps)!r}: scope must be 'user' or 'project', not {scope!r}")
         trust = self._session.settings.project_trust
         if scope == "project" and not trust.is_trusted:
             raise UserError(
-                f"Setting {name_of(steps)!r} was not written for the project: {str(trust.cwd)!r} is not trusted; its"
-                " settings do not count. The user can run pi trust, or the plugin can use scope='user'."
+                f"Setting {name_of(steps)!r} was not written for the project: {str(trust.cwd)!r} is not trusted, so "
+                f"its settings are ignored. The user can run pi trust, or the plugin can use scope='user'."
             )
 
     async def _ask(self, plugin: str | None, steps: Sequence[str], value: Any) -> None:

@@ -73,7 +73,7 @@ class FileReader:
             return mark, self._rejected(file, identity, "is not a regular file")
         if status.st_size > self._kind.max_bytes:
             size, limit = format_size(status.st_size), format_size(self._kind.max_bytes)
-            return mark, self._rejected(file, identity, f"is {size} large and not read: the limit is {limit}")
+            return mark, self._rejected(file, identity, f"is not read: its size is {size}, the limit is {limit}")
         content = self._cache.get(file.path, mark)
         if content is None:
             try:
@@ -93,7 +93,7 @@ class FileReader:
         from pi_core.agent.safe_text import format_exception, safe_repr
 
         if "\0" in text:
-            message = "is not text, and not used: it holds NUL characters"
+            message = "is not used: it is not text, because it contains NUL characters"
             return pi_hookspecs.ResourceContent(
                 name=None, problems=[pi_hookspecs.ResourceProblem(path=file.path, message=message, level="error")]
             )

@@ -135,7 +135,7 @@ class KindLoader:
             shadowed.append(pi_hookspecs.Shadowed(resource=resource, by=first))
             if self.kind.overrides:
                 continue
-            message = f"{self.kind.name} {resource.name!r} is there already, from {first.path}, which is used"
+            message = f"{self.kind.name} {resource.name!r} is already defined in {first.path}, which is used"
             problems.append(pi_hookspecs.ResourceProblem(path=resource.path, message=message, kind=self.kind.name))
         return ResourceSet(
             kind=self.kind.name, resources=tuple(used), shadowed=tuple(shadowed), problems=tuple(problems)

@@ -91,7 +91,7 @@ def _color(value: Any, variables: Mapping[str, Any]) -> str | int:
     chain: list[str] = []
     while isinstance(value, str) and value in variables:
         if value in chain:
-            raise _Wrong(f"the variables {' -> '.join([*chain, value])} lead nowhere")
+            raise _Wrong(f"the variables {' -> '.join([*chain, value])} form a cycle")
         chain.append(value)
         value = variables[value]
     if isinstance(value, int) and not isinstance(value, bool) and value in _INDEXES:

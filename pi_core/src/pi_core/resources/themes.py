@@ -27,11 +27,11 @@ def _read(file: ResourceFile, text: str) -> ResourceContent:
     try:
         theme = json.loads(text)
     except json.JSONDecodeError as error:
-        return _rejected(file, f"no valid JSON: {error.msg}; the theme is left out", error.lineno)
+        return _rejected(file, f"not valid JSON: {error.msg}; the theme is left out", error.lineno)
     except (ValueError, RecursionError) as error:
-        return _rejected(file, f"no valid JSON: {error}; the theme is left out")
+        return _rejected(file, f"not valid JSON: {error}; the theme is left out")
     if not isinstance(theme, dict) or not isinstance(theme.get("colors"), dict):
-        return _rejected(file, 'a theme is an object with "colors"; it is left out')
+        return _rejected(file, 'a theme must be an object with "colors"; it is left out')
     name = theme.get("name")
     return ResourceContent(name=name if isinstance(name, str) and name else PurePath(file.path).stem, data=theme)
 

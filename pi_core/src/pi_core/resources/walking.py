@@ -81,7 +81,7 @@ class Walk:
             with os.scandir(folder) as found:
                 entries = sorted(islice(found, limit.left + 1), key=lambda entry: entry.name)
         except OSError as error:
-            problem = pi_hookspecs.ResourceProblem(path=folder, message=f"cannot be looked into: {error.strerror}")
+            problem = pi_hookspecs.ResourceProblem(path=folder, message=f"cannot be listed: {error.strerror}")
         else:
             too_much = limit.take(depth, len(entries))
             if too_much is None:
@@ -117,17 +117,15 @@ class _EntryLimit:
         """Count a folder's entries; return a problem, and mark the limit as exceeded, if there are too many."""
         if depth > MAX_DEPTH:
             self._left = -1
-            return self._problem(f"has folders inside each other, more than {MAX_DEPTH}")
+            return self._problem(f"has folders nested more than {MAX_DEPTH} deep")
         if self._parent is not None and (problem := self._parent.take(0, entries)) is not None:
             return problem
         self._left -= entries
-        return self._problem(f"holds more than {self._maximum:,} files and folders") if self._left < 0 else None
+        return self._problem(f"contains more than {self._maximum:,} files and folders") if self._left < 0 else None
 
     def _problem(self, what: str) -> ResourceProblem:
-        advice = "Is it a link to another place? Replace it by links to what is meant"
-        return pi_hookspecs.ResourceProblem(
-            path=self._folder, message=f"{what}; the rest of it is not looked at. {advice}"
-        )
+        advice = "If it is a link to a larger folder, link only what is needed"
+        return pi_hookspecs.ResourceProblem(path=self._folder, message=f"{what}; the rest is ignored. {advice}")
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -104,7 +104,7 @@ def _format_of_suffix(path: str | Path | None, host: PluginHost | None) -> str:
     suffix = Path(name).suffix
     if exporters and suffix:
         known = [each for found in exporters.values() for each in found.thing.suffixes] + [f".{JSONL}"]
-        raise UserError(f"No plugin exports a session to a file *{suffix}. Known are: {', '.join(known)}.")
+        raise UserError(f"No plugin exports a session to a file *{suffix}. Known suffixes: {', '.join(known)}.")
     return HTML
 
 
@@ -112,14 +112,12 @@ def _exporter(host: PluginHost | None, export_format: str) -> Registered:
     found = host.find(_HOOK, export_format) if host is not None else None
     if found is not None:
         return found
-    written, todo = repr(export_format), "Install one that does"
+    written, todo = repr(export_format), "Install one that can"
     if export_format == HTML:
         written = "HTML"
-        todo = (
-            "The plugin 'export-html' does (pip install pluggypi-export-html): add it where plugins are chosen by name"
-        )
+        todo = "The plugin 'export-html' can (pip install pluggypi-export-html); if you select plugins by name, add it"
     raise UserError(
-        f"No plugin of this session writes sessions as {written}. {todo}, or export to a file named *.jsonl."
+        f"No plugin in this session can write sessions as {written}. {todo}, or export to a file named *.jsonl."
     )
 
 

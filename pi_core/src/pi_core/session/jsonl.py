@@ -89,7 +89,7 @@ def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
         return chosen.store.open(copy.reference)
     except FileExistsError as error:
         raise UserError(
-            f"A session with the id {source.header.id!r} is stored already: {str(error.filename)!r}. Open it, or fork "
+            f"A session with the id {source.header.id!r} is already stored: {str(error.filename)!r}. Open it, or fork "
             "the file into a new session with --fork."
         ) from error
     except OSError as error:

@@ -134,7 +134,7 @@ def find_by_prefix(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -
 def _ambiguous(partial_id: str, found: Sequence[SessionInfo]) -> str:
     lines = [f"{each.id} ({each.modified:%Y-%m-%d %H:%M}, {each.name or each.first_message:.40})" for each in found]
     more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
-    return f"{len(found)} sessions match {partial_id!r}; write more of the id: {'; '.join([*lines[:_LISTED], *more])}"
+    return f"{len(found)} sessions match {partial_id!r}; give more of the id: {'; '.join([*lines[:_LISTED], *more])}"
 
 
 # Opening stored sessions
@@ -168,7 +168,7 @@ def open_latest(chosen: ChosenStore, cwd: str) -> tuple[StoredSession | None, Se
     except UserError as error:
         previous = _newest_except(latest, chosen, cwd)
         which = "a new one" if previous is None else "the one before"
-        return previous, [f"The last session could not be opened, this is {which}. {error}"]
+        return previous, [f"The last session could not be opened; this is {which}. {error}"]
 
 
 def _newest_except(reference: str, chosen: ChosenStore, cwd: str) -> StoredSession | None:

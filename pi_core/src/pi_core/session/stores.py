@@ -97,7 +97,7 @@ def resolve_store(
     except Exception as error:
         raise NoStore(
             f"The session store {name!r} of plugin {found.plugin!r} cannot be used: {type(error).__name__}: {error}. "
-            "Use another one with the setting sessionStore, or none with --no-session."
+            "Select another one with the setting sessionStore, or none with --no-session."
         ) from error
 
 
@@ -142,4 +142,4 @@ def _missing_store_message(name: str, host: PluginHost) -> str:
         if name == DEFAULT_STORE
         else f"Install the plugin that does, or set sessionStore to one of {', '.join(map(repr, known))}"
     )
-    return f"No plugin brings the session store {name!r}, in which sessions are kept. {todo}."
+    return f"No plugin provides the session store {name!r}, where sessions are kept. {todo}."

@@ -113,7 +113,7 @@ class SessionWriter:
         try:
             self.stored.sync()
         except Exception as error:  # noqa: BLE001 - as above
-            self._report(f"Session {self.place} could not be forced to the disk: {_reason(error)}.")
+            self._report(f"Session {self.place} could not be synced to disk: {_reason(error)}.")
 
     def close(self) -> None:
         """Try once more to store the waiting entries, and close the stored session."""
@@ -121,7 +121,7 @@ class SessionWriter:
             return
         if self.begun and not self.flush():
             missing = "1 entry is" if len(self.waiting) == 1 else f"{len(self.waiting)} entries are"
-            self._report(f"Session {self.place} ends without what could not be written: {missing} lost.")
+            self._report(f"Session {self.place} ends with entries that could not be written: {missing} lost.")
         try:
             self.stored.close()
         except Exception as error:  # noqa: BLE001 - as above

@@ -346,7 +346,7 @@ class PluginSettings:
     disabled: Names = _setting(list, "Plugins to leave out")
     allow: Names | None = _setting(
         None,
-        "Patterns of plugins to load; if set, no others are loaded but pi's own. A project can only narrow the list",
+        "Patterns of plugins to load; if set, only these and pi's own are loaded. A project can only narrow the list",
     )
     required: Names = _setting(list, "Plugins that must be loaded for a session to start")
     watch: bool = _setting(False, "Log what plugins open, start and connect to without [declaring it](packages.md)")
@@ -417,13 +417,15 @@ class SettingsSchema(PackageSettings):
     steering_mode: QueueMode = _setting("one-at-a-time", "How many queued messages interrupt a run at a time")
     follow_up_mode: QueueMode = _setting("one-at-a-time", "How many queued messages are sent when a run ends")
     steering_interrupt: Literal["wait", "skip"] | None = _setting(
-        None, "Whether a steering message waits for running tools or skips unstarted ones; default: by `toolExecution`"
+        None,
+        "Whether a steering message waits for running tools or skips unstarted ones; default: depends on "
+        "`toolExecution`",
     )
     tool_execution: Literal["parallel", "sequential"] = _setting("parallel", "How to run the tool calls of one answer")
     default_tools: Names | None = _setting(
         None,
-        "Those of read, bash, powershell, edit, write, grep, find, ls and process to offer; tools of other plugins"
-        " stay",
+        "Which of read, bash, powershell, edit, write, grep, find, ls and process to offer; does not affect tools of "
+        "other plugins",
     )
     shell_path: str | None = _setting(None, "The shell that the tool `bash` uses, instead of the system's")
     shell_command_prefix: str | None = _setting(None, "Text to insert before every shell command, on a separate line")
@@ -436,7 +438,8 @@ class SettingsSchema(PackageSettings):
     retry: RetrySettings = _setting(RetrySettings, "Requests that failed")
 
     show_cache_miss_notices: bool = _setting(
-        False, "Notify of prompts that the provider's cache missed, of what summaries cost, and of requests repeated"
+        False,
+        "Show notices about prompts that missed the provider's cache, the cost of summaries, and repeated requests",
     )
     warnings: WarningSettings = _setting(WarningSettings, "Warnings")
 

@@ -244,7 +244,7 @@ class StoredSource:
             return Layer(origin, {}, scope, UnreadFile(str(error), known))
         if scope == "project":
             for key in remove_global_only(values):
-                report(f"Setting {key!r} counts in the user's own settings alone, not in {origin}; it is ignored.")
+                report(f"Setting {key!r} works only in the user's own settings, not in {origin}; it is ignored.")
         return Layer(origin, values, scope)
 
 

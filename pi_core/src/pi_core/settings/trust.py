@@ -38,7 +38,7 @@ _IN_PI = (
 """Names in ``.pi`` that are only used in a trusted project."""
 
 _DECIDE = "Run pi trust to use them from now on"
-_REPAIR = "Repair or remove trust.json, which decides for no folder as it is"
+_REPAIR = "Repair or remove trust.json, which decides nothing as it is"
 
 
 @frozen(kw_only=True, eq=False, repr=False)

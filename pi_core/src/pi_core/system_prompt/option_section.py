@@ -22,7 +22,9 @@ def option_section(name: str, value: str) -> PromptSection:
     if size is None:
         return PromptSection(name=name, text=value)
     if size > MAX_BYTES:
-        raise UserError(f"{value}: {format_size(size)} are too much for a system prompt, {format_size(MAX_BYTES)} fit")
+        raise UserError(
+            f"{value}: {format_size(size)} is too much for a system prompt; the limit is {format_size(MAX_BYTES)}"
+        )
     try:
         with open(value, "rb") as file:  # noqa: PTH123 - the path is a string from the user
             text = file.read().decode("utf-8-sig", errors="replace")

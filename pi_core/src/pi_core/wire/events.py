@@ -47,7 +47,7 @@ class _NoPartial:
     """Replaces the builder of an answer, which is in the other process."""
 
     def partial(self) -> AssistantMessage:
-        raise PiError("An answer that is received from another process has no partial message; add up its deltas.")
+        raise PiError("An answer received from another process has no partial message; accumulate its deltas.")
 
 
 def _update(data: Any) -> Any:

@@ -134,4 +134,4 @@ async def test_a_hook_inside_a_compaction_cannot_begin_another(runtime_of, servi
     await runners[0].compact_now()
 
     assert len(failures) == 1
-    assert "in progress already" in failures[0]
+    assert "already in progress" in failures[0]

@@ -118,7 +118,7 @@ async def test_mentions_that_are_no_texts_are_a_failure_of_their_plugin(runtime_
     part = PluginCompletions(runtime_of(plugin(complete_mention=lambda event: CompleteMentionResult(completions=[3]))))
 
     assert await part.mentions("t") == ()
-    assert "TypeError: a completion is a text, not 3" in recorder.events[0].error
+    assert "TypeError: a completion must be a string, not 3" in recorder.events[0].error
 
 
 @pytest.mark.parametrize("complete", [None, lambda typed: None])

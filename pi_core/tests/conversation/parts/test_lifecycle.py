@@ -84,7 +84,7 @@ async def test_after_the_end_it_cannot_be_started_again(runtime, parts):
     await lifecycle.end()
     await lifecycle.end()
 
-    with pytest.raises(PiError, match="make another one"):
+    with pytest.raises(PiError, match="create another"):
         await lifecycle.start()
     assert parts.called.count("retire") == 1
 

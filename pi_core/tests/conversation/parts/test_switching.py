@@ -94,7 +94,7 @@ async def test_a_fork_before_an_answer_is_refused_and_at_it_is_not(switcher_of, 
     switcher = switcher_of()
     switcher.runtime.manager.append_message(user_message("one"))
     entry = switcher.runtime.manager.append_message(answer("re one"))
-    with pytest.raises(UserError, match="not a message of the user"):
+    with pytest.raises(UserError, match="not a user message"):
         await switcher.fork(entry)
     await switcher.fork(entry, "at")
 

@@ -110,7 +110,7 @@ async def test_subscribers_of_settled_may_begin_the_next_prompt(turns_of, script
 
 async def test_what_is_no_message_is_refused_before_anything_is_stored(turns_of):
     turns = turns_of()
-    with pytest.raises(TypeError, match="a message or messages"):
+    with pytest.raises(TypeError, match="a message or a sequence of messages"):
         await turns.prompt([user_message("hi"), 7])
 
     assert turns.runtime.agent.state.messages == []

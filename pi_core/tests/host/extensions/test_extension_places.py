@@ -82,7 +82,7 @@ def test_a_named_folder_means_its_contents(folders, command):
 
     assert names(host) == ["one", "two"]
     assert "empty has neither" in str(host.problems[0])
-    assert "gone is not there" in str(host.problems[1])
+    assert "gone does not exist" in str(host.problems[1])
 
 
 def test_settings_leave_files_out(folders, command):
@@ -117,7 +117,7 @@ def test_a_name_that_is_taken_gets_a_number_and_a_word(folders, command):
     host = folders.host(trust=True)
 
     assert names(host) == ["todo", "todo-2"]
-    assert "another plugin is called 'todo'" in str(host.problems[0])
+    assert "another plugin is named 'todo'" in str(host.problems[0])
 
 
 def test_a_package_with_the_name_of_another_plugin_is_not_told_to_rename_a_file(
@@ -132,5 +132,5 @@ def test_a_package_with_the_name_of_another_plugin_is_not_told_to_rename_a_file(
 
     assert names(host) == ["todo", "todo-2"]
     (problem,) = host.problems
-    assert "an extension of the package npm:@sea/todo goes by 'todo-2'; both are used" in str(problem)
+    assert "an extension of the package npm:@sea/todo is loaded as 'todo-2'; both are used" in str(problem)
     assert "pi remove npm:@sea/todo" in str(problem)

@@ -114,7 +114,7 @@ def test_a_module_that_is_installed_is_not_run_in_its_place(folders, project):
     host = folders.host(given=[project("pi_tools")])
 
     assert host.added() == []
-    assert "a module 'pi_tools' is installed already" in str(host.problems[0])
+    assert "a module 'pi_tools' is already installed" in str(host.problems[0])
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_without_a_plugin_that_runs_such_files_they_are_reported_and_what_refuse
         host = load(place, *services)
         said = {each.plugin: each.message for each in host.problems}
         assert why in said["other"]
-        assert "It refuses in tool_call until it is repaired or disabled: --disable guard" in said["guard"]
+        assert "It refuses in tool_call until it is fixed or disabled: --disable guard" in said["guard"]
         assert (host.has("guard"), host.has("other")) == (True, False)
 
 

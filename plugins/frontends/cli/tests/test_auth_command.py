@@ -94,7 +94,7 @@ def test_a_failed_login_leaves_what_is_stored(auth):
     done = auth("login", "club", stdin="y\n")
 
     assert done.returncode == 1
-    assert one_error(done) == "Error: The login to club did not work: 418 no tea. Run pi auth login club again."
+    assert one_error(done) == "Error: The login to club failed: 418 no tea. Run pi auth login club again."
     assert auth.stored() == {"club": {"type": "oauth", "access": "before"}}
 
 
@@ -129,10 +129,10 @@ def test_without_a_command_the_usable_providers_are_listed(auth):
 @pytest.mark.parametrize(
     ("arguments", "stdin", "message"),
     [
-        (["login"], "", "Name the provider: pi auth login PROVIDER. With a login:"),
+        (["login"], "", "Name the provider: pi auth login PROVIDER. These have a login:"),
         (["login", "shop"], "", "No key was given for shop"),
-        (["login", "shop"], "two words", "characters that no key has"),
-        (["login", "shop"], b"\xff\xfe", "characters that no key has"),
+        (["login", "shop"], "two words", "characters that a key cannot contain"),
+        (["login", "shop"], b"\xff\xfe", "characters that a key cannot contain"),
         (["login", "open"], "k", "open needs no key"),
         (["login", "shoop"], "", "Unknown provider: shoop. Did you mean shop"),
         (["login", "a", "b"], "", "takes one provider, not 2"),
@@ -178,7 +178,7 @@ def test_logout_removes_one_entry_and_names_a_key_that_still_counts(auth):
     done = auth("logout", "SHOP", SHOP_KEY="from environment")
 
     assert done.returncode == 0
-    assert "A key in the environment or in models.json still counts." in done.stderr
+    assert "A key in the environment or in models.json is still used." in done.stderr
     assert auth.stored() == {"other": {"type": "api_key", "key": "2"}}
 
 

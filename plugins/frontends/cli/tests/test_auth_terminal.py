@@ -108,7 +108,7 @@ def test_the_provider_is_chosen_from_a_list_with_logins_first(terminal, stored):
 
 def test_a_key_is_asked_for_without_echo(terminal, stored):
     at = terminal("login", "shop")
-    output = at.until("API key of shop (not shown): ")
+    output = at.until("API key for shop (not shown): ")
     at.type("sk-secret\n")
     rest, code = at.end()
 

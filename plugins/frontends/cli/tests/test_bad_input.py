@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow  # each starts programs that take seconds
         (["--model", "zzz", "-p", "hi"], "Unknown model: zzz. No model has this in its id or name"),
         (
             ["--model", "zzz/q", "-p", "hi"],
-            "Unknown model: zzz/q. No plugin knows a provider 'zzz', and no model has this",
+            "Unknown model: zzz/q. No plugin registers a provider 'zzz', and no model has this",
         ),
         (["--model", "fake/echo", "@nowhere.txt"], "File not found: {cwd}/nowhere.txt"),
         (["--model", "fake/echo", "@."], "Could not read file {cwd}: Is a directory"),

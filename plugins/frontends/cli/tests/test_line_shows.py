@@ -416,12 +416,12 @@ def test_the_tree_is_drawn_and_leads_to_another_place(talk):
 def test_a_key_is_stored_and_forgotten_without_being_shown(talk, fake):
     terminal = talk()
     terminal.type("/login openai\r")
-    terminal.sees("API key of openai (not shown):")
+    terminal.sees("API key for openai (not shown):")
     terminal.type("sk-very-secret\r")
-    terminal.sees("The key of openai is stored.")
+    terminal.sees("The key for openai is stored.")
     stored = (fake.agent_dir / "auth.json").read_text()
     terminal.type("/logout openai\r")
-    terminal.sees("What was stored for openai is removed.")
+    terminal.sees("The credential of openai was removed.")
 
     assert "sk-very-secret" in stored
     assert b"secret" not in terminal.seen

@@ -227,7 +227,7 @@ def test_one_with_an_installed_plugins_name_gets_a_number(fake, extend):
     done = answer(fake)
 
     assert done.stdout.strip() == "HELLO"
-    assert "another plugin is called 'tools'" in done.stderr
+    assert "another plugin is named 'tools'" in done.stderr
 
 
 def test_the_line_mode_reloads(fake, extend, at_terminal):

@@ -96,7 +96,7 @@ def test_a_server_is_asked_for_a_model_that_only_it_knows(zoo, arguments, answer
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("cub", "Error: Model 'cub' may mean farm/cub or zoo/cub. Say which one, as in --model farm/cub, or set"),
+        ("cub", "Error: Model 'cub' may mean farm/cub or zoo/cub. Specify one, as in --model farm/cub, or set"),
         ("liom-5", "Error: Unknown model: liom-5."),
         ("zooo/lion-4", "Error: Unknown model: zooo/lion-4. Did you mean zoo/lion-4"),
     ],

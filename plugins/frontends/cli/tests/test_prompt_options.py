@@ -94,4 +94,4 @@ def test_a_prompt_file_that_is_too_large_is_refused(fake):
     done = fake.run("-p", "--model", "fake/echo", "--system-prompt", "large", "hi")
 
     assert done.returncode == 1
-    assert "Error: large: 2 MB are too much for a system prompt, 1 MB fit" in done.stderr
+    assert "Error: large: 2 MB is too much for a system prompt; the limit is 1 MB" in done.stderr

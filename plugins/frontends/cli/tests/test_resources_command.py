@@ -44,7 +44,7 @@ def test_each_resource_shows_its_owner_and_what_it_hides(pi):
 
     assert f"Context files (1)\n  project  {pi.cwd}/AGENTS.md\n" in done.stdout
     assert f"Themes (1)\n  sea  project  {used}\n      hides user {hidden}\n" in done.stdout
-    assert f"theme 'sea' is there already, from {used}, which is used" in done.stderr
+    assert f"theme 'sea' is already defined in {used}, which is used" in done.stderr
 
 
 def test_nothing_of_an_untrusted_project_is_listed(pi):

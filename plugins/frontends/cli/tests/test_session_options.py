@@ -84,7 +84,7 @@ def test_a_last_session_that_cannot_be_read_is_named_and_the_one_before_continue
     assert ("one: first + second" in done.stdout) is earlier
     which = "the one before" if earlier else "a new one"
     why = f"Session file is not a valid pi session: {broken}"
-    assert done.stderr == f"Warning: The last session could not be opened, this is {which}. {why}\n"
+    assert done.stderr == f"Warning: The last session could not be opened; this is {which}. {why}\n"
 
 
 def test_a_file_begins_with_its_header_the_model_the_thinking_level_and_the_instructions(memory):
@@ -295,7 +295,7 @@ def test_an_interrupted_tool_call_is_reported_and_not_run_again(memory):
     done = memory.run("-p", "-c", "second")
     again = memory.run("-p", "-c", "third")
 
-    assert "tool calls without results: bash" in done.stderr
+    assert "tool calls that have no results: bash" in done.stderr
     assert "not run again" in done.stderr
     assert done.stdout == "one: first + second\n"
     assert not (memory.cwd / "ran").exists()

@@ -260,7 +260,7 @@ def test_the_provider_of_a_local_extension_can_be_signed_in_to(acme, order):
     done = acme.run(*order, stdin="a-key\n")
 
     assert done.returncode == 0
-    assert "The key of acme is stored." in done.stderr
+    assert "The key for acme is stored." in done.stderr
     assert acme.run("-e", "acme.py", "auth", "check", "acme").stdout == "acme: ready (API key in auth.json)\n"
 
 
@@ -280,7 +280,7 @@ def test_a_provider_that_is_added_by_activate_can_be_listed_signed_in_to_and_use
     after = fake.run("-e", "club.py", "-p", "--model", "club/echo", "hi")
 
     assert (before.returncode, "No API key found for club" in before.stderr) == (1, True)
-    assert (signed_in.returncode, "The key of club is stored." in signed_in.stderr) == (0, True)
+    assert (signed_in.returncode, "The key for club is stored." in signed_in.stderr) == (0, True)
     assert listed.stdout.splitlines()[1].split()[:2] == ["club", "echo"]
     assert (after.returncode, after.stdout, after.stderr) == (0, "hi\n", "")
 
@@ -337,7 +337,7 @@ def test_sessions_are_those_of_a_local_extensions_store(fake):
 
     assert (listed.returncode, listed.stdout.endswith("  Tides\n")) == (0, True)
     assert (path.returncode, path.stdout) == (0, "s1\n")
-    assert (without.returncode, "No plugin brings the session store 'shelf'" in without.stderr) == (1, True)
+    assert (without.returncode, "No plugin provides the session store 'shelf'" in without.stderr) == (1, True)
 
 
 def test_resources_are_those_that_a_local_extension_discovers_too(fake):

@@ -43,7 +43,7 @@ async def test_who_chose_nothing_that_there_is_learns_how_to_choose_nothing(ui, 
     ui.type("/quit\n\n")
 
     assert await ui.select("Which?", ["one", "two"]) is None
-    assert "'/quit' is none of them; pressing Enter alone chooses none." in capsys.readouterr().err
+    assert "'/quit' is not one of them; pressing Enter alone chooses none." in capsys.readouterr().err
 
 
 async def test_columns_of_choices_stay_columns(ui, capsys):
@@ -85,7 +85,7 @@ async def test_what_enter_alone_chooses_is_said_after_a_mistake(ui, capsys):
 
     await ui.form(FIELDS[:2])
 
-    assert "'nobody' is none of them; pressing Enter alone chooses me (default)." in capsys.readouterr().err
+    assert "'nobody' is not one of them; pressing Enter alone chooses me (default)." in capsys.readouterr().err
 
 
 APPROVAL = Approval(

@@ -88,7 +88,7 @@ async def test_everything_can_be_asked_while_an_answer_is_made(talk, script):
         "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
     )
     assert queued["data"] == steered["data"] == {"disposition": "queued"}
-    assert "No plugin of this session can run commands" in bash["error"]
+    assert "No plugin in this session can run commands" in bash["error"]
     assert (await talk.call("get_state"))["data"]["pendingMessageCount"] == 2
 
 

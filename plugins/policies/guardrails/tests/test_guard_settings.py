@@ -136,7 +136,7 @@ def settings_of(tmp_path: Path, everywhere: str | bytes, project: str = "") -> S
     [
         ('{"guardrails": {"enabled": true}\n "theme": "dark"}', "settings.json:2:2: Expecting ',' delimiter"),
         ('{"guardrails": {"limits": {"run": {"dollars": NaN}}}}', "settings.json: cannot be read: NaN is not JSON"),
-        ('[{"guardrails": {"enabled": true}}]', "settings.json: must hold a JSON object, not "),
+        ('[{"guardrails": {"enabled": true}}]', "settings.json: must contain a JSON object, not "),
         ('{"theme": "dark",\n "guard', "settings.json:2:2: Unterminated string"),
         ('{"theme": {"name": "dark"}', "settings.json:1:27: Expecting ',' delimiter"),
         ('{"theme": tru', "settings.json:1:11: Expecting value"),

@@ -136,7 +136,7 @@ async def test_a_file_that_is_no_text_is_refused(agent, project):
     (project / "AGENTS.md").write_bytes(b"\x7fELF\0\0")
 
     assert [each.message for each in (await load(project, agent)).problems] == [
-        "is not text, and not used: it holds NUL characters"
+        "is not used: it is not text, because it contains NUL characters"
     ]
 
 
@@ -146,7 +146,8 @@ async def test_a_file_that_is_too_large_is_refused_with_its_size(agent, project)
 
     problems = (await load(project, agent)).problems
 
-    assert [str(each) for each in problems] == [f"{project}/AGENTS.md: is 50 MB large and not read: the limit is 1 MB"]
+    expected = f"{project}/AGENTS.md: is not read: its size is 50 MB, the limit is 1 MB"
+    assert [str(each) for each in problems] == [expected]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

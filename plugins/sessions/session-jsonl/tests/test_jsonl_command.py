@@ -181,7 +181,7 @@ def test_an_empty_list_names_the_store_in_use(run):
 
 
 def test_a_store_that_is_missing_is_named(run):
-    with pytest.raises(UserError, match="No plugin brings the session store 'lost'"):
+    with pytest.raises(UserError, match="No plugin provides the session store 'lost'"):
         run("list", settings={"sessionStore": "lost"})
 
 

@@ -228,7 +228,7 @@ def test_with_a_database_that_cannot_be_used_pi_goes_on_in_memory(store, databas
     manager = SessionManager.create(tmp_path, host=host)
 
     assert not manager.is_persisted
-    assert "Update pi to use them. Use another one with the setting sessionStore" in manager.notices[0]
+    assert "Update pi to use them. Select another one with the setting sessionStore" in manager.notices[0]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")

@@ -162,7 +162,7 @@ async def test_other_paths_are_refused_before_anything_is_drawn(pi_session, scri
     ("steps", "reason"),
     [
         ([text("I cannot draw that.")], "returned no image; it answered 'I cannot draw that.'"),
-        ([image("PGh0bWw+")], "no PNG, JPEG, GIF or WebP image"),
+        ([image("PGh0bWw+")], "not a PNG, JPEG, GIF or WebP image"),
     ],
 )
 async def test_a_model_that_returns_no_image_is_an_error_and_leaves_no_file(pi_session, script, steps, reason):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ForkGuard", "exit_child", "exit_forked_children", "exit_if_child"]
 
 _CHILD_RETURNED = (
-    "A plugin called os.fork, and the child went on into pi, which ends it here. "
+    "A plugin called os.fork, and the child process returned into pi, which ends it here. "
     "Use subprocess or multiprocessing, or end the child with os._exit"
 )
 

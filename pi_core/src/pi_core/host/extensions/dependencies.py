@@ -78,7 +78,7 @@ def install(
     except OSError as error:
         if not folder.is_dir():  # otherwise another process was faster
             raise UserError(
-                f"it needs {' '.join(missing)}, which cannot be kept in {cache}: {error.strerror}"
+                f"it needs {' '.join(missing)}, which cannot be stored in {cache}: {error.strerror}"
             ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -79,7 +79,7 @@ def load_entry_point(value: str, root: Path) -> object:
     importlib.invalidate_caches()
     spec = importlib.util.find_spec(outermost)
     if spec is not None and spec.origin is not None and not Path(spec.origin).is_relative_to(root):
-        raise UserError(f"a module {outermost!r} is installed already, {spec.origin}. Uninstall it to run this one")
+        raise UserError(f"a module {outermost!r} is already installed as {spec.origin}. Uninstall it to use this one")
     before = {each: sys.modules.pop(each) for each in _below(outermost)}
     try:
         with _no_bytecode():

@@ -341,11 +341,11 @@ class LocalExtensions:
         while self._host.has(f"{source.name}-{number}"):
             number += 1
         name = f"{source.name}-{number}"
-        taken = f"another plugin is called {source.name!r}, so"
-        message = f"{taken} {source.path} goes by {name!r}. Rename the file"
+        taken = f"another plugin is named {source.name!r}, so"
+        message = f"{taken} {source.path} is loaded as {name!r}. Rename the file"
         if source.package is not None:
             message = (
-                f"{taken} an extension of the package {source.package} goes by {name!r}; both are used."
+                f"{taken} an extension of the package {source.package} is loaded as {name!r}; both are used."
                 f" To keep only the other one: pi remove {source.package}"
             )
         self._report(name, "name", message)

@@ -100,7 +100,8 @@ def read_program(folder: Path, agent_dir: Path) -> PluginManifest:
         raise UserError(f"{file}: command must be a list of a program and its arguments, not {safe_repr(command)}")
     if not isinstance(contract, str) or not re.fullmatch(r"\d+(\.\d+)*", contract):
         raise UserError(
-            f'{file}: contract must be the version that it is for, such as "1.1", not {safe_repr(contract)}'
+            f'{file}: contract must be the version that the plugin is written for, such as "1.1",'
+            f" not {safe_repr(contract)}"
         )
     command = [sys.executable if each == "{python}" else each for each in command]
     return PluginManifest(
@@ -160,7 +161,10 @@ def run_program(
     try:
         runners = host.services("PluginRunner")
         if not runners:
-            problems.append("no installed plugin runs programs as plugins; the plugin 'isolated' does")
+            problems.append(
+                "no installed plugin can run programs as plugins; the plugin 'isolated' can (pip install "
+                "pluggypi-isolated)"
+            )
         for runner in runners[-1:]:
             with guarded(problems.append, name, f"loading {place}", host.load_seconds):
                 try:
@@ -174,6 +178,6 @@ def run_program(
 
 def refusing_program(name: str, hooks: list[str], why: str, report: Callable[[str], None]) -> Refusing | None:
     """Report that a program cannot be used; return what refuses in its place if it is known to refuse."""
-    refusal = f". It refuses in {', '.join(hooks)} until it is repaired or disabled: --disable {name}" if hooks else ""
+    refusal = f". It refuses in {', '.join(hooks)} until it is fixed or disabled: --disable {name}" if hooks else ""
     report(f"not loaded: {why}{refusal}")
     return Refusing(name, hooks, why) if hooks else None

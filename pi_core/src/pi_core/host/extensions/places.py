@@ -195,7 +195,7 @@ def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterato
                 " pyproject.toml with entry points in group 'pi', nor an index.ts"
             )
     else:
-        problems.append(f"{where}: {path} is not there")
+        problems.append(f"{where}: {path} does not exist")
 
 
 def _of_folder(folder: Path) -> Iterator[Path]:

@@ -112,6 +112,6 @@ def _manifest_of(host: RunningHost, file: Path, name: str) -> PluginManifest:
             manifest: PluginManifest = language.thing.manifest_of(file, name, host.settings)
             return manifest
     raise UserError(
-        f"no installed plugin runs files like {file.name}; the plugin 'typescript' runs TypeScript and JavaScript"
+        f"no installed plugin can run files such as {file.name}; the plugin 'typescript' runs TypeScript and JavaScript"
         " (pip install pluggypi-typescript)"
     )

@@ -153,7 +153,7 @@ class TerminalUI(DialogUI):
                 return named[0]
             among = ", ".join(map(one_line, named))
             unknown = (
-                f"{one_line(answer)[:_SHOWN]!r} is none of them; pressing Enter alone chooses {default or 'none'}."
+                f"{one_line(answer)[:_SHOWN]!r} is not one of them; pressing Enter alone chooses {default or 'none'}."
             )
             say(f"Which of {among}?" if named else unknown)
         return None

@@ -58,9 +58,9 @@ class Harbour:
 async def test_signing_in_chooses_the_first_model(desk, without_model: AgentSession) -> None:
     async with desk((100, 40)) as user:
         await user.type("/login harbour", "enter")
-        await user.sees("API key of harbour")
+        await user.sees("API key for harbour")
         await user.type("k-1234", "enter")
-        await user.sees("The key of harbour is stored.", "Model: harbour/low. /model chooses another.")
+        await user.sees("The key for harbour is stored.", "Model: harbour/low. /model chooses another.")
 
     assert without_model.model is not None
 

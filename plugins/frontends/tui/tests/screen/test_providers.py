@@ -44,7 +44,7 @@ async def test_a_provider_is_chosen_and_forgotten(desk, pi_session: AgentSession
         await user.type("/logout", "enter")
         screen = await user.sees("Forget what is stored for which provider?", "→ harbour   signed in")
         await user.press("enter")
-        await user.sees("What was stored for harbour is removed.")
+        await user.sees("The credential of harbour was removed.")
 
     assert "ebb-and-flow" not in screen
     assert pi_session.models.auth.providers() == []
@@ -65,9 +65,9 @@ class Both(Logins):
 async def test_a_key_that_is_not_given_changes_nothing(desk) -> None:
     async with desk((100, 40)) as user:
         await user.type("/login harbour", "enter")
-        await user.sees("Sign in to harbour with which?")
+        await user.sees("How do you want to sign in to harbour?")
         await user.press("down", "enter")
-        await user.sees("API key of harbour")
+        await user.sees("API key for harbour")
         await user.press("escape")
         screen = await user.sees("No key was given for harbour; nothing has changed.")
 
@@ -83,11 +83,11 @@ async def test_a_provider_with_a_login_can_also_get_a_key(desk, pi_session: Agen
         await user.type("/login", "enter")
         await user.sees("→ harbour   account or API key")
         await user.press("enter")
-        await user.sees("Sign in to harbour with which?", "account", "API key")
+        await user.sees("How do you want to sign in to harbour?", "account", "API key")
         await user.press("down", "enter")
-        await user.sees("API key of harbour")
+        await user.sees("API key for harbour")
         await user.type("k-1234", "enter")
-        screen = await user.sees("The key of harbour is stored.")
+        screen = await user.sees("The key for harbour is stored.")
 
     assert "k-1234" not in screen
     assert pi_session.models.auth.get("harbour") == {"type": "api_key", "key": "k-1234"}

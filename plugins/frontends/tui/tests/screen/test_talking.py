@@ -424,7 +424,7 @@ async def test_a_command_of_the_user_is_refused_without_a_runner(desk) -> None:
     async with desk() as user:
         await user.type("!echo hi", "enter")
 
-        assert await user.sees("$ echo hi", "No plugin of this session can run commands")
+        assert await user.sees("$ echo hi", "No plugin in this session can run commands")
 
 
 class Harbour:

@@ -77,7 +77,7 @@ async def test_a_file_that_is_no_json_keeps_the_theme_and_is_named_with_its_line
         await user.app.themes.load()
         file.write_text('{"name": "sea",\n oops')
         await user.app.themes.follow()
-        await user.sees(f"{file}:2: no valid JSON")
+        await user.sees(f"{file}:2: not valid JSON")
 
         assert user.app.themes.current.colors["accent"] == "#00ff7f"
 
