@@ -252,12 +252,16 @@ def activate(pi: PiAPI) -> None:
 
     A plugin that is useful only where it is configured can declare a condition next to its hooks:
     ``pi_when = {"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"], "flags": ["acme"]}``. When a
-    session starts or is reloaded, at least one of these must be true: one of the files exists, in the agent directory,
-    in the project's ``.pi`` or, written ``./acme.json``, in the working directory (``.../acme.json``: or in a folder
-    above it); one of the variables is set; one of the settings, or of the command-line options of plugins
-    (``--acme``), has a value other than null and false. While a settings file cannot be read, its settings count as
-    set, so that a guard is loaded and can refuse. Otherwise an installed plugin is not imported; what it registers by
-    name, such as a subcommand, is still available from the index. A local extension is run to read its condition.
+    session starts or is reloaded, at least one of these must be true:
+
+    - one of the files exists: in the agent directory, in the project's ``.pi`` or, written ``./acme.json``, in the
+      working directory (``.../acme.json``: or in a folder above it);
+    - one of the variables is set;
+    - one of the settings, or of the command-line options of plugins (``--acme``), has a value other than null and
+      false. While a settings file cannot be read, its settings count as set, so that a guard is loaded and can refuse.
+
+    Otherwise an installed plugin is not imported; what it registers by name, such as a subcommand, is still available
+    from the index. A local extension is run to read its condition.
 
     Args:
         pi: This plugin's registrations and actions in one session.
