@@ -66,7 +66,7 @@ async def test_a_refusal_names_rule_reason_and_how_to_allow(
     result = await run(pi_session, script, command="rm -rf build")
 
     assert not fake_tools["bash"].calls
-    assert result.startswith("Guardrails refused this call (delete): it deletes folders with everything below them")
+    assert result.startswith("Guardrails refused this call (delete): it deletes folders and everything in them")
     assert "the user was asked and refused" in result
     assert "guardrails.rules" in result
 
@@ -354,7 +354,7 @@ async def test_each_command_of_powershell_is_asked_about(
 
     refused = await run(pi_session, script, "powershell", command="Remove-Item -Recurse C:\\")
 
-    assert "it runs PowerShell, which is not analysed here; the user was asked and refused" in refused
+    assert "it runs PowerShell, which is not analysed; the user was asked and refused" in refused
     assert fake_ui.asked[0].text.startswith("Remove-Item -Recurse")
 
 

@@ -393,7 +393,7 @@ def approval() -> Approval:
     return Approval(
         "Let bash do this?",
         what="rm -rf charts && git commit -qm 'Drop the charts'",
-        why="delete: it deletes folders with everything below them.",
+        why="delete: it deletes folders and everything in them.",
         choices=approval_choices(always=always),
     )
 

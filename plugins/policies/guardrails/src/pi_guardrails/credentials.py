@@ -57,7 +57,11 @@ def reads_credentials(call: Call) -> Iterator[Judgement]:
     words = call.arguments if call.name in _PRINTERS else ()
     for word in (*words, *call.command.reads):
         if _is_credential(call, word.text if word.known else word.source.strip("\"'")):
-            yield "ask", "secrets", f"it reads {word.text if word.known else word.source!r}, with keys or passwords"
+            yield (
+                "ask",
+                "secrets",
+                f"it reads {word.text if word.known else word.source!r}, which contains keys or passwords",
+            )
             return
 
 

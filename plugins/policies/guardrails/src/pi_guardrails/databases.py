@@ -136,14 +136,14 @@ def redis(call: Call) -> Iterator[Judgement]:
     texts = [word.lower() for word in words]
     if not texts:
         if call.has_long("--eval", "--pipe", "--cluster", "--functions-rdb", "--replica") or call.command.has_input:
-            yield "ask", "database", "it runs commands of Redis that are not read here"
+            yield "ask", "database", "it runs Redis commands that are not analysed"
         return
     first, second = texts[0], texts[1] if len(texts) > 1 else ""
     looks = _REDIS_LOOKS.get(first)
     if first not in _REDIS_ORDINARY or (looks is not None and second not in looks.split()):
         yield "ask", "database", f"it changes a whole database, or its server: {' '.join(words[:2])!r}"
     elif first in ("del", "unlink") and any(not word.known or word.globs for word in call.arguments):
-        yield "ask", "database", "it deletes keys that are known only when it runs"
+        yield "ask", "database", "it deletes keys that are known only at run time"
 
 
 def _redis_command(call: Call) -> list[str]:

@@ -81,13 +81,13 @@ def is_too_large(root: Node) -> bool:
 def doubts(root: Node) -> Iterator[str]:
     """Yield the reasons not to trust a tree."""
     if root.has_error:
-        yield "it is not valid shell, or of a kind that is not understood"
+        yield "it is not valid shell syntax, or not supported"
     whole, start = root.text or b"", root.start_byte
     if start or (root.children and root.children[0].start_byte > len(whole) - len(whole.lstrip())):
         yield "how it begins is unclear"
     for node in nodes(root):
         if node.is_named and node.type not in _KNOWN and node.type != "ERROR":
-            yield f"it holds a {node.type}, which is not understood"
+            yield f"it contains a {node.type}, which is not supported"
         if node.type == "heredoc_redirect":
             yield from _here_document(node)
         yield from _gaps(node, whole, start)
@@ -135,7 +135,7 @@ def _leaf(node: Node) -> Iterator[str]:
     """Find substitutions that the grammar took for text, and nodes whose kind cannot be right."""
     parent = node.parent
     if node.type in ("regex", "extglob_pattern") and parent is not None and parent.type == "command":
-        yield f"{source(node)[:20]!r} is in a place where it is not understood"
+        yield f"{source(node)[:20]!r} is in an unsupported place"
     if node.type == "file_descriptor" and not source(node).isdigit():
         yield f"what {source(node)[:20]!r} is for is unclear"
     assigns = parent is not None and parent.type in ("variable_assignment", "subscript")
@@ -143,7 +143,7 @@ def _leaf(node: Node) -> Iterator[str]:
         yield f"{source(node)[:20]!r} is not the name of a variable"
     is_text = node.is_named and not node.children and node.type not in _LITERAL
     if is_text and _HIDDEN.search(source(node)):
-        yield f"{source(node)[:40]!r} holds a substitution in a place that is not understood"
+        yield f"{source(node)[:40]!r} contains a substitution in an unsupported place"
     outer = parent.parent if parent is not None and parent.type == "concatenation" else parent
     if node.type == "word" and outer is not None and outer.type != "expansion" and _BROKEN_WORD.search(source(node)):
         yield f"{source(node)[:20]!r} may be several words"
@@ -164,7 +164,7 @@ def _here_document(node: Node) -> Iterator[str]:
     if source(end).strip("\n") != delimiter or delimiter in lines:
         yield "where its here-document ends is unclear"
     if body is not None and source(start) == delimiter and _HIDDEN.search(_without_expansions(body)):
-        yield "its here-document holds a substitution that is not understood"
+        yield "its here-document contains a substitution that is not supported"
 
 
 def _without_expansions(body: Node) -> str:

@@ -22,10 +22,10 @@ _HARMLESS_SETTING = re.compile(
     r"|core\.(autocrlf|eol|filemode|ignorecase|longpaths|quotepath|safecrlf|abbrev|bare|symlinks)",
     re.IGNORECASE,
 )
-_RUNS_ANY = ("git-config", "it sets options with which git can run any program")
+_RUNS_ANY = ("git-config", "it sets options that let git run any program")
 _ADDRESS = re.compile(r"\w+://|[\w.-]+@[\w.-]+:|[\w-]+(\.[\w-]+)+:")
-_REWRITES = ("git-rewrite", "it rewrites or deletes what others may have")
-_DISCARDS = ("git-discard", "it throws away work that is not committed")
+_REWRITES = ("git-rewrite", "it rewrites or deletes history that others may have")
+_DISCARDS = ("git-discard", "it discards uncommitted work")
 
 
 def git(call: Call) -> Iterator[Judgement]:
@@ -38,17 +38,17 @@ def git(call: Call) -> Iterator[Judgement]:
     if not rest or "--help" in call.texts[-1:]:
         return
     if not rest[0].known:
-        yield "ask", "dynamic-command", f"what git does is known only when it runs: {rest[0].source}"
+        yield "ask", "dynamic-command", f"what git does is known only at run time: {rest[0].source}"
         return
     judge = _JUDGES.get(rest[0].text, _nothing)
     words = rest[1:]
     if any(word.splits for word in words) and rest[0].text in ("push", "reset", "clean"):
-        yield "ask", "dynamic-command", f"how git does it is known only when it runs: git {rest[0].text}"
+        yield "ask", "dynamic-command", f"the options of git are known only at run time: git {rest[0].text}"
     yield from judge([word.text for word in words])
     if rest[0].text == "add":
         for word in words:
             if word.known and call.places.protection(word.text, written=False) is not None:
-                yield "ask", "exfiltration", f"it stores {word.text!r}, which is protected, where others may get it"
+                yield "ask", "exfiltration", f"it stores {word.text!r}, which is protected, where others may read it"
 
 
 def without_options(arguments: Sequence[Word]) -> tuple[Word, ...]:
@@ -88,7 +88,7 @@ def _reset(texts: list[str]) -> Iterator[Judgement]:
 
 def _clean(texts: list[str]) -> Iterator[Judgement]:
     if _letters(texts) & {"f"} or _long(texts, "--f"):
-        yield "ask", "delete", "it deletes every file that git does not know"
+        yield "ask", "delete", "it deletes every untracked file"
 
 
 def _moves(texts: list[str], letter: str, *long: str) -> Iterator[Judgement]:
@@ -142,7 +142,7 @@ def _config(texts: list[str]) -> Iterator[Judgement]:
     elif operands[:1] in (["unset"], ["remove-section"], ["rename-section"]) or _long(texts, "--uns", "--rem", "--ren"):
         names = operands[1:] if operands[:1] in (["unset"], ["remove-section"], ["rename-section"]) else operands
         if not all(_HARMLESS_SETTING.match(f"{text}.") for text in names):
-            yield "ask", "git-config", "it takes settings away, such as hooks or the address of a remote"
+            yield "ask", "git-config", "it removes settings, such as hooks or the address of a remote"
         return
     if len(operands) > 1 and not all(_HARMLESS_SETTING.match(text) for text in operands[:-1]):
         yield "ask", *_RUNS_ANY
@@ -154,7 +154,7 @@ def _nothing(_texts: list[str]) -> Iterator[Judgement]:
 
 def _remove(texts: list[str]) -> Iterator[Judgement]:
     if not _long(texts, "--cac") and (_letters(texts) & {"r", "f"} or _long(texts, "--forc")):
-        yield "ask", "delete", "it deletes folders, or files that have changed"
+        yield "ask", "delete", "it deletes folders, or modified files"
 
 
 def _maintenance(texts: list[str]) -> Iterator[Judgement]:
@@ -189,7 +189,7 @@ def _symbolic(texts: list[str]) -> Iterator[Judgement]:
 
 def _remote(texts: list[str]) -> Iterator[Judgement]:
     if {"remove", "rm"} & set(texts[:1]):
-        yield "ask", "git-rewrite", "it takes away a remote, with what was fetched from it"
+        yield "ask", "git-rewrite", "it removes a remote and everything fetched from it"
 
 
 def _credential(texts: list[str]) -> Iterator[Judgement]:
@@ -232,7 +232,7 @@ def _each_commit(texts: list[str]) -> Iterator[Judgement]:
 
 def _apply(texts: list[str]) -> Iterator[Judgement]:
     if _long(texts, "--unsafe", "--dir"):
-        yield "ask", "writes", "what it changes may lie anywhere"
+        yield "ask", "writes", "it may change files anywhere"
 
 
 def _submodule(texts: list[str]) -> Iterator[Judgement]:

@@ -66,14 +66,14 @@ class Ground:
         """Judge the target of a redirection."""
         word = redirect.target
         if not word.known:
-            self.add("ask", "writes", f"where it writes is known only when it runs: {redirect.source}")
+            self.add("ask", "writes", f"where it writes is known only at run time: {redirect.source}")
         elif word.text.startswith(("/dev/tcp/", "/dev/udp/")):
             self.add("ask", "remote-code", f"it opens a connection to another computer: {word.text!r}", path=word.text)
         elif any(base.is_device(word.text) for base in self.bases):
             self.add("deny", "disk", f"it overwrites the device {word.text!r}", path=word.text)
         else:
             if redirect.writer is not None and _is_endless(redirect.writer, word.text):
-                self.add("ask", "disk", f"it fills {word.text!r} without an end", path=word.text)
+                self.add("ask", "disk", f"it fills {word.text!r} endlessly", path=word.text)
             self.file(word, "overwritten")
 
     def file(self, word: Word, how: How) -> None:
@@ -105,19 +105,19 @@ class Ground:
         elif written:
             self.add("allow", "known", "nothing speaks against it", path=real)
         if written and self.lost and not os.path.isabs(path):
-            self.add("ask", "writes", f"where {path!r} lies is known only when it runs, because of cd")
+            self.add("ask", "writes", f"where {path!r} is located is known only at run time, because of cd")
 
     def empty(self, word: Word, base: Places, command: str | None = None) -> None:
         """Judge a file that a command empties: its content is lost, unless it is a log or does not exist yet."""
         path = word.text
         if not word.known:
-            self.add("ask", "delete", f"which file it empties is known only when it runs: {word.source}", command)
+            self.add("ask", "delete", f"which file it empties is known only at run time: {word.source}", command)
         elif base.may_hold_work(path):
             self.add("ask", "delete", f"it empties {path!r}", command, path=None if command else base.meanings(path)[1])
 
     def _matches(self, path: str, base: Places) -> tuple[str, ...]:
         if self._matched > _MOST_FILES:
-            self.add("ask", "unparsed", "its patterns match more files than can be looked at")
+            self.add("ask", "unparsed", "its patterns match too many files to analyse")
             return ()
         found = tuple(base.matches(path))
         self._matched += len(found) + 1

@@ -65,7 +65,7 @@ def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy, *, is_c
 
         findings += findings_of_powershell(command if isinstance(command, str) else "")
     if tool == "codemode" and not is_confined:
-        findings.append(Finding("ask", "inline-code", "it runs Python code, which is not analysed here"))
+        findings.append(Finding("ask", "inline-code", "it runs Python code, which is not analysed"))
     if isinstance(path, str):
         findings.append(_file(tool, path, policy))
     return findings

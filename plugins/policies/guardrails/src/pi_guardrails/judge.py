@@ -96,7 +96,7 @@ class Judge:
         for problem in dict.fromkeys(script.problems):
             self._add("ask", "unparsed", problem)
         for bomb in script.bombs:
-            self._add("deny", "fork-bomb", f"a function that starts itself again and again: {bomb[:40]}")
+            self._add("deny", "fork-bomb", f"a function that calls itself endlessly: {bomb[:40]}")
         self._evaluated(script)
         self._assigned(script, depth)
         self.ground.follow(script)
@@ -170,30 +170,30 @@ class Judge:
         for path in paths:
             self.command(evolve(command, words=(Word(path), *arguments)), depth)
         if not paths:
-            self._add("ask", "dynamic-command", f"which program {first.source!r} is, is known only when it runs", text)
+            self._add("ask", "dynamic-command", f"the program {first.source!r} is known only at run time", text)
 
     def _program_itself(self, path: str, command: Command, text: str) -> None:
         """Judge what a program's path says: a file that the same line may write, or a script of a service."""
         if path == "-" and command.has_input:  # after ``uv run``
-            self._add("ask", "inline-code", "it runs code of its input, which is not analysed here", text)
+            self._add("ask", "inline-code", "it runs code from its input, which is not analysed", text)
         if path.startswith("/etc/init.d/"):
-            self._add("ask", "system", "it starts or stops a service of the computer", text)
+            self._add("ask", "system", "it starts or stops a system service", text)
         if "/" in path:
             self._runs_file(command.words[0], text, None)
 
     def finish(self) -> None:
         """Judge what is known only at the end: files that the script both creates and runs."""
         for text in self._trail.unseen():
-            self._add("ask", "remote-code", "it runs what was downloaded and has not been reviewed", text)
+            self._add("ask", "remote-code", "it runs a download that has not been reviewed", text)
         for text in self._trail.rules():
-            self._add("ask", "inline-code", "it follows rules that it writes itself, which are not read here", text)
+            self._add("ask", "inline-code", "it follows rules that it writes itself, which are not analysed", text)
         for run, script in self._trail.scripts():
             if script is None:
                 self._add("ask", "dynamic-command", "it runs a file that another command writes", run.command)
             elif run.reader == "shell":
                 self._text(script, 1, run.command)
             else:
-                why = "it runs code that it writes itself, in a language that is not analysed here"
+                why = "it runs code that it writes itself, in a language that is not analysed"
                 self._add("ask", "inline-code", why, run.command)
         if self._trail.pushes_elsewhere:
             self._add("ask", "exfiltration", "it sends the history to an address that the same line sets")
@@ -204,7 +204,7 @@ class Judge:
             self.steps += steps
             return True
         self.steps = MOST_STEPS  # nothing more fits, however small it is
-        self._add("ask", "unparsed", "it has more commands than can be looked at")
+        self._add("ask", "unparsed", "it has too many commands to analyse")
         return False
 
     # Programs that run others
@@ -212,7 +212,7 @@ class Judge:
     def _code(self, name: str, command: Command, depth: int, text: str) -> None:
         arguments = command.words[1:]
         if name in _PRIVILEGED and not (name == "sudo" and _is_about_itself(arguments)):
-            self._add("ask", "privileges", f"{name} gives it the rights of another user", text)
+            self._add("ask", "privileges", f"{name} runs it with another user's rights", text)
         wrapped = wrapper_of(name, arguments)
         if wrapped is not None:
             self._wrapped(name, *wrapped, command, depth)
@@ -233,7 +233,7 @@ class Judge:
         if begun is not None:
             self._add("ask", "dynamic-command", f"{called} can start another program with {begun}", text)
         elif unclear is not None and can_start_programs(called):
-            why = f"which options {called} gets is known only when it runs, as {unclear.source} has no quotes"
+            why = f"the options of {called} are known only at run time, because {unclear.source} is not quoted"
             self._add("ask", "dynamic-command", why, text)
         for word in written_files(called, rest) if called != name else ():
             self.ground.file(word, "overwritten")
@@ -289,7 +289,7 @@ class Judge:
         if self._is_stdin(file):
             self._reads_script(".", command, depth, text)
         if not file.known or file.text.startswith("/dev/") or self._is_stdin(file):
-            self._add("ask", "dynamic-command", "the script that it runs is known only when it runs", text)
+            self._add("ask", "dynamic-command", "the script that it runs is known only at run time", text)
         else:
             self._runs_file(file, text, "shell")
 
@@ -313,7 +313,7 @@ class Judge:
             "flock",
             "unshare",
         ):
-            self._add("ask", "dynamic-command", f"{name} takes a text apart to find its command", text)
+            self._add("ask", "dynamic-command", f"{name} splits a text to find its command", text)
         if name in ("env", "sudo"):
             self.ground.follow_options(arguments)
         if name == "sudo" and any(re.match(r"-\w*[is]|--(login|shell)", word.text) for word in arguments[:1]):
@@ -355,7 +355,7 @@ class Judge:
 
     def _unseen(self, name: str, feeds: tuple[str, ...], text: str) -> None:
         if any(DOWNLOADERS.search(each) for each in feeds):
-            self._add("ask", "remote-code", f"{name} runs what was downloaded and has not been reviewed", text)
+            self._add("ask", "remote-code", f"{name} runs a download that has not been reviewed", text)
         else:
             self._add("ask", "dynamic-command", f"{name} runs what another command writes", text)
 
@@ -370,7 +370,7 @@ class Judge:
     def _text(self, script: str, depth: int, text: str, shell: Command | None = None) -> None:
         """Judge a text that becomes a script."""
         if UNKNOWN in script:
-            self._add("ask", "dynamic-command", "part of the script that it runs is known only when it runs", text)
+            self._add("ask", "dynamic-command", "part of the script that it runs is known only at run time", text)
         self.script(script.replace(UNKNOWN, '"$unknown"'), depth + 1, shell)
 
     def _interpreter(self, name: str | None, command: Command, depth: int, text: str) -> None:
@@ -389,7 +389,7 @@ class Judge:
         ):
             self._unseen(name, ("curl",), text)
         elif start.inline or is_code or fed:
-            self._add("ask", "inline-code", f"it runs code in the language of {name}, which is not analysed here", text)
+            self._add("ask", "inline-code", f"it runs code for {name}, which is not analysed", text)
         elif start.file is not None and not start.reads:
             self._runs_module(start.file, start.rest, command, depth, text)
         for word in command.reads if start.reads else ():
@@ -398,7 +398,7 @@ class Judge:
     def _runs_module(self, file: Word, rest: tuple[Word, ...], command: Command, depth: int, text: str) -> None:
         """Judge a file that an interpreter runs; some are known by name, such as Django's ``manage.py``."""
         if not file.known and re.search(r"<\(|\$\(|`", file.source):
-            self._add("ask", "dynamic-command", "the script that it runs is known only when it runs", text)
+            self._add("ask", "dynamic-command", "the script that it runs is known only at run time", text)
             return
         self._runs_file(file, text, "interpreter")
         name = "pi" if "pi_cli/" in file.text else file.text.rsplit("/", 1)[-1]
@@ -434,9 +434,7 @@ class Judge:
             return
         for command in names:
             if command.piped and any(DOWNLOADERS.search(feed) for feed in command.feeds):
-                self._add(
-                    "ask", "remote-code", "it runs statements that have not been looked at", joined(command.words)
-                )
+                self._add("ask", "remote-code", "it runs statements that have not been reviewed", joined(command.words))
         for command in script.commands:
             for text in (*(word.text for word in command.words), *command.stdin):
                 if (why := sql_danger(text)) is not None:

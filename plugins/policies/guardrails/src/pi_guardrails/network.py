@@ -88,7 +88,7 @@ def sends(call: Call) -> Iterator[Judgement]:
         yield from _of_databases(call)
         return
     if len([word for word in call.arguments if not word.known]) > _MOST_LOOKS:
-        yield "ask", _RULE, f"it sends more {_TO} than can be looked at"
+        yield "ask", _RULE, f"it sends too much {_TO} to analyse"
     if call.name == "gh":
         yield from _secret_files(call)
     for word in _worth_a_look(call) if call.name != "gh" else ():
@@ -259,7 +259,7 @@ def _files(call: Call, pattern: str | re.Pattern[str]) -> Iterator[str]:
 def _options(pattern: re.Pattern[str]) -> Callable[[Call], Iterator[Judgement]]:
     def judge(call: Call) -> Iterator[Judgement]:
         if _DELETES.search(whole := " ".join(call.texts[:_MOST_TEXTS])) or "_delete_by_query" in whole:
-            yield "ask", "infrastructure", "it deletes something of another computer"
+            yield "ask", "infrastructure", "it deletes something on another computer"
         for path in _files(call, pattern):
             if path.lstrip("=") in ("-", "/dev/stdin"):
                 yield from _standard_input(call)
@@ -271,7 +271,7 @@ def _options(pattern: re.Pattern[str]) -> Callable[[Call], Iterator[Judgement]]:
 
 def _curl(call: Call) -> Iterator[Judgement]:
     if call.has_letter("n") or call.has_long("--netrc"):
-        yield "ask", _RULE, f"it sends a password of the user {_TO}"
+        yield "ask", _RULE, f"it sends your password {_TO}"
     yield from _options(_CURL_FILES)(call)
 
 
@@ -282,12 +282,12 @@ def _logger(call: Call) -> Iterator[Judgement]:
 
 def _netcat(call: Call) -> Iterator[Judgement]:
     if call.has_letter("ec") or call.has_long("--exec", "--sh-exec", "--lua"):
-        yield "ask", "remote-code", "it lets another computer use a program of this one"
+        yield "ask", "remote-code", "it lets another computer use a program on this one"
 
 
 def _socat(call: Call) -> Iterator[Judgement]:
     if any(not word.known or re.search(r"exec:|system:|shell:", word.text, re.IGNORECASE) for word in call.arguments):
-        yield "ask", "remote-code", "it lets another computer use a program of this one"
+        yield "ask", "remote-code", "it lets another computer use a program on this one"
     if any(re.search(r"\b(open|file|gopen|create):", word.text, re.IGNORECASE) for word in call.arguments):
         yield "ask", _RULE, f"it sends files {_TO}, or gets them from there"
 

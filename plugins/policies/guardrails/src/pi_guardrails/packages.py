@@ -78,8 +78,8 @@ _REMOVES = {
     "uv": "remove pip_uninstall tool_uninstall pip_sync",
 }
 _UNSEEN = "packages"
-_BRINGS = "it brings in code that has not been reviewed: "
-_OFF = ("guard-off", "it uninstalls packages of pi, which may be this guard")
+_BRINGS = "it fetches code that has not been reviewed: "
+_OFF = ("guard-off", "it uninstalls packages of pi, possibly this guard")
 
 
 def installs(call: Call) -> Iterator[Judgement]:
@@ -125,7 +125,7 @@ def _unusual(call: Call) -> Iterator[Judgement]:
     """Yield findings about options and addresses that bring in code without a subcommand that installs."""
     name = call.name
     if call.has_long("--break-system"):
-        yield "ask", _UNSEEN, "it installs into the Python of the system"
+        yield "ask", _UNSEEN, "it installs into the system's Python"
     if name == "uv" and has_words(call.arguments[:1], "run") and call.has_long("--with", "--index", "--extra-index"):
         yield "ask", _UNSEEN, f"{_BRINGS}what --with names"
     if name == "uv" and any(word.text.startswith(("http:", "https:")) for word in call.operands[1:2]):
@@ -151,7 +151,7 @@ def _after(words: str, arguments: Sequence[Word]) -> Sequence[Word] | None:
 
 def _brought(name: str, words: str, rest: Sequence[Word]) -> Iterator[Judgement]:
     if any(word.text.startswith(_INDEXES) for word in rest) and name in ("pip", "pip3", "uv", "pdm", "cargo"):
-        yield "ask", _UNSEEN, "it takes packages from another place than usual"
+        yield "ask", _UNSEEN, "it gets packages from an unusual place"
         return
     if (name, words) in _LOCAL_RUNNERS and any(_ONLY_LOCAL.fullmatch(word.text) for word in rest):
         return

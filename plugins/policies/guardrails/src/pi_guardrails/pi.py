@@ -37,19 +37,19 @@ _READS = frozenset(
 _ABOUT = frozenset({"--version", "-v", "--help", "-h", "--list-models"})
 _HARMLESS = frozenset({"--json", "--all", "--time", "--tokens", "--plain", "--offline", "-h", "--help"})
 _CHANGES = {
-    "auth": "it changes or prints the keys of the user",
-    "config": "it changes the settings, this guard's among them",
-    "hooks": "it runs hooks of plugins",
-    "install": "it brings code into pi that has not been reviewed",
+    "auth": "it changes or prints your keys",
+    "config": "it changes settings, including those of this guard",
+    "hooks": "it runs plugins' hooks",
+    "install": "it adds unreviewed code to pi",
     "models": "it downloads or deletes the files of models",
     "plugin": "it writes a plugin",
     "plugins": "it loads a plugin",
-    "remove": "it takes plugins out of pi, which may be this guard",
+    "remove": "it removes plugins from pi, possibly this guard",
     "sessions": "it writes session files",
-    "sync": "it brings code into pi that has not been reviewed",
-    "uninstall": "it takes plugins out of pi, which may be this guard",
-    "update": "it brings code into pi that has not been reviewed",
-    "trust": "it decides whether files of a folder may run code in pi",
+    "sync": "it adds unreviewed code to pi",
+    "uninstall": "it removes plugins from pi, possibly this guard",
+    "update": "it adds unreviewed code to pi",
+    "trust": "it decides whether a folder's files may run code in pi",
 }
 
 
@@ -66,4 +66,4 @@ def pi(call: Call) -> Iterator[Judgement]:
         return
     if is_known and first in _CHANGES and {"-h", "--help"} & set(texts[1:]):
         return
-    yield "ask", "guard-off", _CHANGES.get(first, "it starts pi inside pi, where another guard is on duty, or none")
+    yield "ask", "guard-off", _CHANGES.get(first, "it starts pi inside pi, with another guard or none")

@@ -13,7 +13,7 @@ from pi_guardrails.findings import Finding
 
 __all__ = ["findings_of_powershell"]
 
-_WHY = "it runs PowerShell, which is not analysed here"
+_WHY = "it runs PowerShell, which is not analysed"
 _SEPARATORS = re.compile(r"[;|&(){}\n\r]+")
 _CODE = re.compile(r"[^\w \t.,:/\\*?='\"+\-\[\]~]")
 """What a single command with plain arguments does not have."""

@@ -39,15 +39,15 @@ def kill(call: Call) -> Iterator[Judgement]:
     """Yield findings about ``kill``."""
     texts = call.texts
     if {"0", "1"} & set(texts):
-        yield "ask", "processes", "it ends the first process, or all of a group"
+        yield "ask", "processes", "it ends the init process, or a whole process group"
     if "-1" in texts[1:] or ("--" in texts and "-1" in texts[texts.index("--") :]):
-        yield "ask", "processes", "it ends every process that it may"
+        yield "ask", "processes", "it ends every process that it is allowed to"
     for word in call.arguments:
         written, *values = call.sources(word)
         if word.source == READ_BY_XARGS and len(call.command.feeds) == 1:
             values = [f"$({call.command.feeds[0]})"]
         if not word.known and not all(_is_certain(source) for source in values or [written]):
-            yield "ask", "processes", "which process it ends is known only when it runs"
+            yield "ask", "processes", "which process it ends is known only at run time"
 
 
 def kill_by_name(call: Call) -> Iterator[Judgement]:

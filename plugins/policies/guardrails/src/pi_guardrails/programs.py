@@ -50,7 +50,7 @@ _CONTAINER_RIGHTS = (
     *"--volume=/: -v/: /:".split(),
 )
 _HERE = re.compile(r"(-v|--volume=)?\"?(\$PWD|\$\{PWD\}|\$\(pwd\))[\"/:]")
-_UNREAD = ("inline-code", "it runs code that is not read here")
+_UNREAD = ("inline-code", "it runs code that is not analysed")
 _CHANGES = re.compile(
     r"delete|destroy|drop|truncate|update|insert|save|create|system|exec|eval|File|Dir|`|\.\w+!", re.IGNORECASE
 )
@@ -89,15 +89,15 @@ def _remove(call: Call) -> Iterator[Judgement]:
         yield "deny", "delete-root", "it turns off rm's own protection of '/'"
     for word in targets:
         if not word.known:
-            yield "ask", "delete", f"what it deletes is known only when it runs: {word.source}"
+            yield "ask", "delete", f"what it deletes is known only at run time: {word.source}"
         elif recursive and places.is_precious(word.text):
-            yield "deny", "delete-root", f"it deletes {word.text!r} with everything below it"
+            yield "deny", "delete-root", f"it deletes {word.text!r} and everything in it"
         elif not recursive and places.is_outside(word.text):
             yield "ask", "delete", f"it deletes {word.text!r}, outside the working directory"
     if recursive and targets:
-        yield "ask", "delete", "it deletes folders with everything below them"
+        yield "ask", "delete", "it deletes folders and everything in them"
     elif any(_EVERYTHING.fullmatch(word.text) and word.globs for word in targets):
-        yield "ask", "delete", "it deletes every file of a folder"
+        yield "ask", "delete", "it deletes every file in a folder"
 
 
 def _remove_tree(call: Call) -> Iterator[Judgement]:
@@ -173,9 +173,9 @@ def _move(call: Call) -> Iterator[Judgement]:
         if not word.known:
             gone = into.known and places.leaves_project(into.text)
             if gone:
-                yield "ask", "delete", f"what it moves away is known only when it runs: {word.source}"
+                yield "ask", "delete", f"what it moves away is known only at run time: {word.source}"
         elif places.is_precious(word.text) or places.is_outside(word.text):
-            yield "ask", "delete", f"it moves {word.text!r}, which lies outside the working directory"
+            yield "ask", "delete", f"it moves {word.text!r}, which is outside the working directory"
         elif into.known and not places.leaves_project(word.text) and places.leaves_project(into.text):
             yield "ask", "delete", f"it moves {word.text!r} out of the working directory"
     if into.known and into.text.startswith("/dev/"):
@@ -194,12 +194,12 @@ def _truncate(call: Call) -> Iterator[Judgement]:
     grows = len(sizes) == 1 and sizes[0].startswith("+")
     files = [word for word in call.operands if word.text not in sizes]
     if size is not None and _bytes(size) >= _HUGE:
-        yield "ask", "disk", f"it makes a file of {sizes[0]}"
+        yield "ask", "disk", f"it creates a file of {sizes[0]}"
     if size is not None and int(size[1]) > 0 and files:
         wanted = _bytes(size)
         grows = all(word.known and not word.globs and (call.places.size(word.text) or 0) <= wanted for word in files)
     if not grows:
-        yield "ask", "delete", "it cuts off what files hold"
+        yield "ask", "delete", "it truncates files"
 
 
 def _bytes(size: re.Match[str]) -> int:
@@ -222,31 +222,33 @@ def _gpg(call: Call) -> Iterator[Judgement]:
 
 def _shred(call: Call) -> Iterator[Judgement]:
     device = any(word.known and call.places.is_device(word.text) for word in call.operands)
-    yield ("deny", "disk", "it overwrites a device") if device else ("ask", "delete", "it destroys what files hold")
+    yield (
+        ("deny", "disk", "it overwrites a device") if device else ("ask", "delete", "it destroys the contents of files")
+    )
 
 
 def _unpack(call: Call) -> Iterator[Judgement]:
     for word in extracts_into(call):
         if not word.known:
-            yield "ask", "writes", f"where it unpacks is known only when it runs: {word.source}"
+            yield "ask", "writes", f"where it unpacks is known only at run time: {word.source}"
 
 
 def _disk_tool(call: Call) -> Iterator[Judgement]:
     device = any(word.known and call.places.is_device(word.text) for word in call.arguments)
-    yield "deny" if device else "ask", "disk", "it makes a new file system, or erases what is on a disk"
+    yield "deny" if device else "ask", "disk", "it creates a file system, or erases a disk"
 
 
 def _dd(call: Call) -> Iterator[Judgement]:
     if any(re.fullmatch(r"if=/dev/(zero|u?random)", text) for text in call.texts) and not any(
         text.startswith("count=") for text in call.texts
     ):
-        yield "ask", "disk", "it writes without an end, until the disk is full"
+        yield "ask", "disk", "it writes endlessly, until the disk is full"
     for word in call.arguments:
         if not word.text.startswith("of=") and not (word.splits and word.text.startswith(UNKNOWN)):
             continue
         target = word.text.removeprefix("of=")
         if not word.known:
-            yield "ask", "disk", f"where it writes is known only when it runs: {word.source}"
+            yield "ask", "disk", f"where it writes is known only at run time: {word.source}"
         elif call.places.is_device(target):
             yield "deny", "disk", f"it overwrites the device {target!r}"
 
@@ -265,25 +267,25 @@ def _tar(call: Call) -> Iterator[Judgement]:
     first = call.arguments[0].text if call.arguments else ""
     bare = set(first) if "=" not in first else set()
     if "P" in call.letters | bare or call.has_long("--abs"):
-        yield "ask", "writes", "what it unpacks may lie anywhere"
+        yield "ask", "writes", "it may unpack files anywhere"
 
 
 def _fallocate(call: Call) -> Iterator[Judgement]:
     if call.has_letter("pcz") or call.has_long("--punch", "--collapse", "--zero"):
-        yield "ask", "delete", "it cuts holes into what a file holds"
+        yield "ask", "delete", "it punches holes into a file"
     sizes = [size for text in call.texts if (size := _SIZE.fullmatch(text.removeprefix("-l"))) is not None]
     if any(_bytes(size) >= _HUGE for size in sizes):
-        yield "ask", "disk", "it makes a file that may fill the disk"
+        yield "ask", "disk", "it creates a file that may fill the disk"
 
 
 def _format(call: Call) -> Iterator[Judgement]:
     if any(re.fullmatch(r"[a-zA-Z]:", text) for text in call.texts):
-        yield "ask", "disk", "it makes a new file system"
+        yield "ask", "disk", "it creates a file system"
 
 
 def _windows_remove(call: Call) -> Iterator[Judgement]:
     if any(text.lower() == "/s" for text in call.texts):
-        yield "ask", "delete", "it deletes folders with everything below them"
+        yield "ask", "delete", "it deletes folders and everything in them"
 
 
 def _writes_outside(call: Call) -> Iterator[Judgement]:
@@ -304,15 +306,15 @@ def _chmod(call: Call) -> Iterator[Judgement]:
     if any(_SET_ID.fullmatch(part) for mode in modes for part in mode.split(",")):
         yield "ask", "permissions", "it lets a program run with its owner's rights"
     if _is_recursive(call) and any(_UNREADABLE.fullmatch(part) for mode in modes for part in mode.split(",")):
-        yield "ask", "permissions", "it takes the right to read everything below a folder"
+        yield "ask", "permissions", "it makes everything in a folder unreadable"
     if plain and not plain[0].known:
-        yield "ask", "permissions", f"the mode is known only when it runs: {plain[0].source}"
+        yield "ask", "permissions", f"the mode is known only at run time: {plain[0].source}"
 
 
 def _chown(call: Call) -> Iterator[Judgement]:
     yield from _recursive_change(call, call.operands[1:])
     if _is_recursive(call):
-        yield "ask", "permissions", "it changes the owner of everything below a folder"
+        yield "ask", "permissions", "it changes the owner of everything in a folder"
 
 
 def _recursive_change(call: Call, targets: Sequence[Word]) -> Iterator[Judgement]:
@@ -321,9 +323,9 @@ def _recursive_change(call: Call, targets: Sequence[Word]) -> Iterator[Judgement
     places = call.places
     for word in targets:
         if not word.known:
-            yield "ask", "permissions", f"what {call.name} changes is known only when it runs: {word.source}"
+            yield "ask", "permissions", f"what {call.name} changes is known only at run time: {word.source}"
         elif places.is_precious(word.text) and places.meanings(word.text)[0] != places.cwd:
-            yield "deny", "permissions", f"it changes {word.text!r} with everything below it"
+            yield "deny", "permissions", f"it changes {word.text!r} and everything in it"
 
 
 # Programs with a language of their own
@@ -334,9 +336,9 @@ def _find(call: Call) -> Iterator[Judgement]:
     if "-delete" in texts:
         yield "ask", "delete", "it deletes every file that it finds"
     if texts & {"-fls", "-fprint", "-fprint0", "-fprintf"}:
-        yield "ask", "writes", "it writes what it finds into a file"
+        yield "ask", "writes", "it writes its results to a file"
     if any(not word.known and word.splits for word in call.arguments):
-        yield "ask", "delete", "what it does with the files is known only when it runs"
+        yield "ask", "delete", "what it does with the files is known only at run time"
 
 
 def _awk(call: Call) -> Iterator[Judgement]:
@@ -409,7 +411,7 @@ def _rename(call: Call) -> Iterator[Judgement]:
     """One of the programs of that name takes an expression of Perl."""
     expression = next((word.text for word in call.operands), "")
     if re.match(r"(s|y|tr)\W", expression) and _RENAMES.fullmatch(expression) is None:
-        yield "ask", "inline-code", "it runs code in the language of perl, which is not analysed here"
+        yield "ask", "inline-code", "it runs code for perl, which is not analysed"
 
 
 # Containers and servers
@@ -418,7 +420,7 @@ def _rename(call: Call) -> Iterator[Judgement]:
 def _docker(call: Call) -> Iterator[Judgement]:
     texts = call.texts
     if {"stop", "restart", "pause", "kill"} & set(texts[:2]) and any(not word.known for word in call.operands):
-        yield "ask", "infrastructure", "which containers it stops is known only when it runs"
+        yield "ask", "infrastructure", "which containers it stops is known only at run time"
     if any(text.startswith(_CONTAINER_RIGHTS) for text in texts):
         yield "ask", "privileges", "the container may change the whole computer"
     for word in _mounted(call):

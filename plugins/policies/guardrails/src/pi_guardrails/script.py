@@ -138,7 +138,7 @@ def read_script(text: str, variables: Mapping[str, str], guess: Mapping[str, str
     if len(text) > LONGEST:
         script.problems.append(f"it is longer than {LONGEST} characters")
     elif (strange := _CONTROL.search(text)) is not None:
-        script.problems.append(f"it holds the character {strange[0]!r}, which shells and people read differently")
+        script.problems.append(f"it contains the character {strange[0]!r}, which shells and people read differently")
     else:
         root = _parser().parse(for_parser(text)).root_node
         if is_too_large(root):

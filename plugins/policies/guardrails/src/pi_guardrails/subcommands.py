@@ -455,7 +455,7 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = _by_program(
     ),
     ("wsl", _rows("--unregister --shutdown --terminate --import", VOLUMES)),
     ("robocopy", _rows("/mir /purge /move /mov /MIR /PURGE", ("delete", "it deletes files"))),
-    ("attrib", _rows("+h +s +r -r", ("permissions", "it changes who sees or changes files"))),
+    ("attrib", _rows("+h +s +r -r", ("permissions", "it changes who can see or change files"))),
     ("sc", _rows("create delete stop start config sdset", SERVICES)),
     ("virsh", _rows("destroy undefine shutdown vol-delete pool-delete snapshot-delete net-destroy", CLOUD)),
     (("lxc", "incus"), _rows("delete exec launch stop config_device_add file_push profile storage", CLOUD)),

@@ -76,7 +76,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
         "openfpgaloader".split(),
         FLASHES,
     ),
-    **dict.fromkeys("bleachbit tmpreaper tmpwatch rmlint".split(), ("delete", "it deletes files that it chooses")),
+    **dict.fromkeys("bleachbit tmpreaper tmpwatch rmlint".split(), ("delete", "it chooses files and deletes them")),
     **dict.fromkeys("cpan cpanm easy_install krew".split(), BRINGS),
     **dict.fromkeys("apt-key add-apt-repository apt-add-repository yum-config-manager".split(), SOURCES),
     **dict.fromkeys("do-release-upgrade makepkg".split(), SYSTEM_PACKAGES),
@@ -102,7 +102,9 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     **dict.fromkeys("trash trash-put trash-empty rmtrash".split(), TRASH),
     **dict.fromkeys("mosh ansible ansible-playbook telnet rsh rlogin ssh-copy-id".split(), REMOTE),
     **dict.fromkeys("xterm gnome-terminal konsole kitty alacritty xfce4-terminal wezterm osascript".split(), TERMINAL),
-    **dict.fromkeys("remove-item schtasks ldapdelete".split(), ("delete", "it deletes, or plans what runs later")),
+    **dict.fromkeys(
+        "remove-item schtasks ldapdelete".split(), ("delete", "it deletes something, or schedules commands")
+    ),
     **dict.fromkeys(
         "sftp ftp lftp tftp smbclient sshfs".split(), ("exfiltration", "it exchanges files with another computer")
     ),
@@ -118,7 +120,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     "dropuser": ("database", "it drops a user"),
     **dict.fromkeys("update-alternatives setenforce csrutil spctl auditctl losetup".split(), KERNEL),
     **dict.fromkeys("aws-nuke cloud-nuke gcp-nuke azure-nuke leapp-nuke".split(), CLOUD),
-    "parallel": ("dynamic-command", "what it runs is known only when it runs"),
+    "parallel": ("dynamic-command", "what it runs is known only at run time"),
     "xkill": ENDS,
 }
 
@@ -322,7 +324,7 @@ def _by_form(call: Call) -> Iterator[Judgement]:
     if name in ("npm", "pnpm") and _sets(call):
         yield "ask", *SETTINGS
     if _CMDLET.fullmatch(name):
-        yield "ask", "system", "it changes the computer, or deletes something"
+        yield "ask", "system", "it changes the system, or deletes something"
     if "config" in call.texts[:2]:
         yield from _of_packages(call)
     if name in ("gh", "glab") and has_words(call.arguments[:1], "api") and _writes(" ".join(call.texts)):
@@ -360,7 +362,7 @@ def _by_verb(call: Call) -> Iterator[Judgement]:
         verbs = _VERBS if name in MANAGERS or wrapper_of(name, call.arguments) is not None else _VERBS | _COMMON_VERBS
         verb = next((verb for word in call.operands[:_PLACES_OF_VERBS] if (verb := _verb(word.text, verbs))), None)
         if verb is not None or call.has_long(*_DESTROYING):
-            yield "ask", "infrastructure", f"it may {verb or 'delete'} what cannot be brought back"
+            yield "ask", "infrastructure", f"it may {verb or 'delete'} what cannot be restored"
         yield from _by_common_words([word.text for word in call.operands[:_PLACES_OF_VERBS]], name)
 
 
