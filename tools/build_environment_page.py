@@ -34,7 +34,7 @@ OURS = {
     "PI_CODING_AGENT_SESSION_DIR": "The folder of sessions, like `--session-dir` and the setting `sessionDir`",
     "PI_DISABLE_PLUGINS": "Plugins to disable, separated by commas, like `--disable` and the setting"
     " `plugins.disabled`",
-    "PI_OFFLINE": "`1` is like `--offline`: no network requests except to the model",
+    "PI_OFFLINE": "`1` is like `--offline`: packages are not downloaded; requests to the model are still sent",
     "PI_CACHE_RETENTION": "How long providers keep a prompt in their caches: `none`, `short` or `long`",
     "PI_TRACE_HOOKS": "`1` writes each hook call to stderr: hook, plugin, time, whether it returned an answer",
     "PI_LOG": "`debug`, `info` or `warning` writes a [debug log](debugging.md) of that level; by default there is none",

@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,43 @@ async def test_a_prompt_with_tools_connects_to_its_model_alone(observed) -> None
         assert (printed, as_json) == ({place}, {place})
         assert (observed.project / "tide.txt").read_text() == "ebb\n"
         assert len(server.requests) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "is_asked"), [("--offline", True), ("--offline --no-mcp", False)])
+def test_offline_says_nothing_about_servers_that_the_user_configured(observed, options, is_asked) -> None:
+    asked = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers = {"harbour": {"type": "http", "url": f"http://127.0.0.1:{server.server_port}/mcp"}}
+        (observed.home / ".pi/agent/mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+        observed.of(f"pi {options} --model offline/rules -p 'List the files here'")
+        server.shutdown()
+
+    assert ("/mcp" in asked) is is_asked
+    assert "`--no-mcp`" in PAGE
+
+
+def test_programs_that_connect_for_pi_are_on_the_page() -> None:
+    starting = {
+        file.relative_to(ROOT).parts[2]
+        for file in ROOT.glob("plugins/*/*/src/**/*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.List) and node.elts and getattr(node.elts[0], "value", None) == "ssh"
+    }
+
+    assert starting == {"client"}
+    assert [name for name in starting if f"`{name}`" not in PAGE] == []
 
 
 @pytest.mark.slow

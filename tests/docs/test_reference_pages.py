@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import attrs
@@ -51,3 +52,12 @@ def test_the_index_names_every_page():
     assert [
         page.name for page in PAGES.glob("*.md") if page.name != "README.md" and f"({page.name})" not in index
     ] == []
+
+
+def test_no_page_asks_for_a_contract_that_does_not_exist():
+    pages = {file: file.read_text(encoding="utf-8") for file in PAGES.parent.rglob("*.md")}
+    asked = {(file.name, found) for file, text in pages.items() for found in re.findall(r"hookspecs>=(\d+\.\d+)", text)}
+
+    ours = tuple(map(int, version("pluggypi-hookspecs").split(".")[:2]))
+    assert [each for each in asked if tuple(map(int, each[1].split("."))) > ours] == []
+    assert len(asked) > 3

@@ -55,7 +55,7 @@ def option_groups() -> dict[str, list[Option]]:
             _switch("--json-full", help="With --mode json: whole messages in every event"),
             _switch("-a", "--approve", help="Trust this folder's own files for this run"),
             _switch("-na", "--no-approve", help="Do not trust it, whatever was decided before"),
-            _switch("--offline", help="Make no network requests except to the model"),
+            _switch("--offline", help="Download no packages; requests to the model are sent"),
             _switch("--verbose", help="Write more to stderr, including tracebacks"),
         ],
         "Session": [
