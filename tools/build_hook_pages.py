@@ -254,7 +254,7 @@ def _classes(spec: Callable[..., Any], declared: Answers | None) -> Iterator[str
     if "event" in taken:
         yield from _class("The event", taken["event"].annotation)
     if "pi" in taken:
-        yield from _class("What it gets", taken["pi"].annotation)
+        yield from _class("What it receives", taken["pi"].annotation)
         yield from _class("`pi.events`", "EventBus")
     for name in re.findall(r"\w+", str(signature(spec).return_annotation)):
         if name in pi_hookspecs.__all__:

@@ -24,7 +24,7 @@ class ApprovalChoice(Value):
     Attributes:
         answer: What ``ctx.ui.approve`` returns if the user chooses it.
         label: What the user sees: ``Allow once``.
-        means: What the answer would mean, for answers whose label does not say it all.
+        means: The meaning of the answer, if its label does not say everything.
         allows: Whether it allows what was asked about; False for a refusal.
         lasting: Whether the decision applies beyond this question; a lasting refusal returns its ``answer`` instead
             of None.

@@ -14,7 +14,7 @@ class HookCounters(Value):
     """All calls of one plugin's implementations of a hook in a session.
 
     Attributes:
-        calls: Calls, failed ones included.
+        calls: Calls, including failed ones.
         total_ms: Milliseconds of all calls.
         longest_ms: Milliseconds of the longest call.
         failures: Calls that raised, took too long, blocked the event loop, or answered with a wrong type.

@@ -108,8 +108,8 @@ class ProviderInfo(Value):
         name: Display name.
         api: API id of models without one, and of model ids that are not in the table.
         base_url_from: An address in which ``{NAME}`` is an environment variable, such as
-            ``{GOOGLE_GEMINI_BASE_URL}/v1beta``. If all of these variables are set, it replaces ``base_url``, also
-            in models with the same base URL; an address that the user or a program configures is kept.
+            ``{GOOGLE_GEMINI_BASE_URL}/v1beta``. If all of these variables are set, it replaces ``base_url``,
+            including in models with the same base URL; an address that the user or a program configures is kept.
         key_variables: Environment variables for the key; the first that is set is used.
         keyless: Whether it needs no key.
         default_model: Model id to select when the user names none; None means it is never selected automatically.

@@ -112,7 +112,7 @@ class Processes(Protocol):
         ...
 
     def list(self) -> Sequence[ManagedProcess]:
-        """Return all processes of the session in the order of their start, ended ones included."""
+        """Return all processes of the session, including ended ones, in the order in which they were started."""
         ...
 
     def get(self, process_id: str) -> ManagedProcess:

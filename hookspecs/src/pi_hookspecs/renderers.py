@@ -57,8 +57,8 @@ Args:
 class ToolRenderer(ReprMixin):
     """Displays calls and results of a tool. Its functions have 100 ms, and are not called after three failures.
 
-    It is registered by ``register_renderers``, or comes with the tool as ``Tool.renderer``. If several are registered
-    for a tool, that of the last plugin in load order is used.
+    It is registered by ``register_renderers``, or comes with the tool as ``Tool.renderer``. If several are
+    registered for a tool, the one of the last plugin in load order is used.
 
     Attributes:
         name: Name of the tool.

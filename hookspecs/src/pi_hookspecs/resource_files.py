@@ -65,7 +65,7 @@ class ResourceContent(ReprMixin):
 
     Attributes:
         name: The resource's name; None when it is not to be used, for the reason in ``problems``.
-        data: What the plugin needs of it, as plain JSON values: it is cached on disk.
+        data: The data that the plugin needs, as plain JSON values, because it is cached on disk.
         problems: With a line number, where there is one; the loader fills in path and kind.
     """
 

@@ -83,7 +83,7 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
         """Return the tool that the running one has replaced, to delegate to it; None if there is none.
 
         ``await ctx.execute_tool(overridden.reference, arguments)`` runs it. For a name other than that of the
-        running tool, it is the tool that the offered tool of that name has replaced.
+        running tool, this returns the tool that the offered tool of that name has replaced.
         """
         ...
 

@@ -136,7 +136,7 @@ def _exposure(value: ToolExposure) -> ToolExposure:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Tool(ReprMixin):
-    """A tool in its explicit form; the ``tool`` decorator makes one from a function.
+    """A tool in its explicit form; the ``tool`` decorator creates one from a function.
 
     Attributes:
         name: Name for the model.

@@ -26,7 +26,7 @@ class HookTrace(Value):
     Attributes:
         hook: The hook's name.
         plugin: The plugin whose implementation was called.
-        milliseconds: How long it took, without the time that a dialog was open.
+        milliseconds: Its duration, without the time that a dialog was open.
         changed: Whether it returned an answer.
         started: When it was called, in seconds since 1970.
         outcome: How it ended.

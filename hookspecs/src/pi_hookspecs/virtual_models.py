@@ -56,7 +56,7 @@ class RouteRequest(ReprMixin):
 Route: TypeAlias = "tuple[Model | str, ThinkingLevel | None]"
 """The model that answers a request, or its name as ``--model`` takes it, and its reasoning effort.
 
-The effort is replaced by the nearest one that the model supports; None takes that of the request.
+The effort is replaced by the nearest one that the model supports; None means that of the request.
 """
 
 

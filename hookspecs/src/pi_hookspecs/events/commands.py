@@ -48,8 +48,8 @@ class CommandInfo(Value):
         location: ``user``, ``project``, or ``path`` if it was given for this run; None for a plugin's command.
         path: Its file; None for a plugin's command.
         argument_hint: The expected arguments, for display.
-        complete: Completes the arguments of a command of ``commands_discover``, like that of a ``Command``; it is not
-            sent to clients, and may be another function each time.
+        complete: Completes the arguments of a command of ``commands_discover``, like that of a ``Command``; it is
+            not sent to clients, and may be a different function each time.
     """
 
     name: str

@@ -56,8 +56,8 @@ async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromp
         event: The text as the ``input`` hook left it.
         ctx: The session before the prompt.
 
-    When: after commands and ``input``, before the text is queued or run; also for texts that ``steer`` and
-        ``follow_up`` queue; not if the caller disables expansion.
+    When: after commands and ``input``, before the text is queued or run; this includes texts that ``steer`` and
+        ``follow_up`` queue. Not if the caller disables expansion.
     Answers: ``text`` is piped.
     On error: reported; the text is not changed.
     Since: 1.0
@@ -127,7 +127,7 @@ async def agent_start(event: AgentStartEvent, ctx: PiContext) -> None:
         event: Nothing beyond its type.
         ctx: The session and the run's abort signal.
 
-    When: first event of every run, retries included.
+    When: first event of every run, including retries.
     Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0

@@ -223,7 +223,7 @@ def register_project_files() -> Sequence[ProjectFile]:  # type: ignore[empty-bod
     """Name the files of a project that the plugin runs or follows because they exist, such as ``AGENTS.md``.
 
     Guards protect them from the model: their content decides what later sessions do. ``ctx.project_files``
-    returns the names of all plugins, also of those that are not loaded because their files do not exist.
+    returns the names of all plugins, including those that are not loaded because their files do not exist.
 
     When: once per load of the plugin; guards use the plugin index.
     Answers: collect; the names of all plugins.

@@ -52,8 +52,8 @@ async def before_model_request(event: BeforeModelRequestEvent, ctx: PiContext) -
         event: Which request it is, the model, and how large the request is.
         ctx: The session.
 
-    When: before every request, also of ``ctx.complete``, compactions and branch summaries, and before each retry; after
-        ``context``, before the key is looked up.
+    When: before every request, including those of ``ctx.complete``, compactions and branch summaries, and before
+        each retry; after ``context``, before the key is looked up.
     Answers: veto; the first refusal wins, and no request is made.
     On error: the request is refused: a guard that crashes lets nothing pass.
     Since: 1.1
@@ -104,7 +104,7 @@ async def model_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
         event: Which request it was, its tokens and cost, how long it took, and why it failed.
         ctx: The session.
 
-    When: after each request that no plugin refused: answered, failed, or aborted, retries included; before
+    When: after each request that no plugin refused: answered, failed, or aborted, including retries; before
         ``message_end``.
     Answers: notify; the return value is ignored.
     On error: reported.

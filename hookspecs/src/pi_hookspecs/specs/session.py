@@ -196,7 +196,7 @@ async def session_compact_failed(event: SessionCompactFailedEvent, ctx: PiContex
         event: The reason of the compaction, and the error; ``aborted`` when it was stopped.
         ctx: The session, unchanged.
 
-    When: after the attempt, also when a plugin cancelled it.
+    When: after the attempt, even if a plugin cancelled it.
     Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
@@ -214,7 +214,7 @@ async def session_compact_failed(event: SessionCompactFailedEvent, ctx: PiContex
     deadline=Deadline.LONG,
 )
 async def session_before_tree(event: SessionBeforeTreeEvent, ctx: PiContext) -> SessionBeforeTreeResult | None:
-    """Prevent navigation in the tree, supply the summary of the abandoned branch, or change how it is made.
+    """Prevent navigation in the tree, supply the summary of the abandoned branch, or change how it is created.
 
     Args:
         event: The target entry, the entries that would be abandoned, and the abort signal.
@@ -288,7 +288,7 @@ async def child_session_update(event: ChildSessionUpdateEvent, ctx: PiContext) -
         event: The child session, with its usage so far.
         ctx: The session that the child session works for.
 
-    When: after each answer of the child session, those with tool calls included.
+    When: after each answer of the child session, including those with tool calls.
     Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1
@@ -304,7 +304,7 @@ async def child_session_end(event: ChildSessionEndEvent, ctx: PiContext) -> None
         event: The child session, with its status and usage.
         ctx: The session that the child session works for.
 
-    When: when the child session is closed, also after an error or an abort, or when its parent ends.
+    When: when the child session is closed, even after an error or an abort, or when its parent ends.
     Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.1

@@ -138,8 +138,7 @@ async def child_environment(event: ChildEnvironmentEvent, ctx: PiContext) -> Map
         event: The environment so far, what the program is for, and its command.
         ctx: The tool's context if a tool starts it, otherwise the session's.
 
-    When: before each start, also of commands that run elsewhere; not for programs that plugins start by
-        themselves.
+    When: before each start, including commands that run elsewhere; not for programs that plugins start without pi.
     Answers: piped; each plugin gets the environment with the changes of the previous ones. ``None`` changes nothing.
     On error: the program is not started. A plugin that removes secrets must not leak them when it crashes.
     Since: 1.1
