@@ -70,9 +70,13 @@ class Lifecycle:
     Args:
         runtime: The objects that all parts share.
         parts: The parts that are started and stopped.
+
+    Attributes:
+        choose: Called at the end of the start, before the first prompt, to choose what only exists then; it may raise.
     """
 
     def __init__(self, runtime: Runtime, parts: Running) -> None:
+        self.choose: Callable[[], Awaitable[None]] | None = None
         self._runtime = runtime
         self._parts = parts
         self._fork_guard = ForkGuard(self._on_fork)
@@ -104,6 +108,8 @@ class Lifecycle:
             with self._parts.tools.held():
                 await self._notify("session_start", lambda events: events.SessionStartEvent())
             await discover_resources(self._runtime, "startup")
+            if self.choose is not None:
+                await self.choose()
         if self._runtime.events.listens("session_start"):  # outside the lock, as a listener may send the first prompt
             import pi_hookspecs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from textwrap import dedent
 
 import pytest
@@ -45,6 +46,24 @@ def input(event):
 """
 
 
+PROVIDER = """
+const usage = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 3,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+async function* streamSimple(model) {
+  const content = [{ type: "text", text: `I am ${model.id}` }];
+  const message = { role: "assistant", api: model.api, provider: model.provider, model: model.id, usage, content,
+    stopReason: "stop", timestamp: Date.now() };
+  yield { type: "start", partial: message };
+  yield { type: "done", reason: "stop", message };
+}
+export default (pi) => pi.registerProvider("echo", {
+  baseUrl: "http://127.0.0.1:9", apiKey: "k", api: "echo-api", streamSimple,
+  models: [{ id: "echo-1", name: "Echo 1", reasoning: false, input: ["text"], contextWindow: 1000, maxTokens: 100,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } }],
+});
+"""
+
+
 @pytest.fixture
 def extend(fake):
     """Write an extension: of the project unless the path says otherwise."""
@@ -60,6 +79,21 @@ def extend(fake):
 
 def answer(pi, *arguments, **how):
     return pi.run("-p", "--model", "fake/echo", "hello", *arguments, **how)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_a_model_of_an_extension_that_has_never_run_can_be_chosen(fake, extend):
+    file = extend(PROVIDER, "../echo.mjs")
+    done, wrong = (fake.run("-p", "-e", str(file), "--model", f"{name}/echo-1", "hi") for name in ("echo", "ecko"))
+
+    assert done.stdout.strip() == "I am echo-1"
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "Unknown model: ecko/echo-1. Did you mean echo/echo-1" in wrong.stderr
+
+    file.write_text(f"{PROVIDER}// changed")
+    unknown = fake.run("-p", "-e", str(file), "--model", "ecko/echo-1", "hi")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "Unknown model: ecko/echo-1" in unknown.stderr
 
 
 def test_an_untrusted_projects_extension_does_not_run_and_after_approve_it_does(fake, extend):

@@ -1,4 +1,4 @@
-"""The process of extensions starts when it is needed: while the model is asked, or where something of it comes first."""
+"""The process of extensions starts when needed: while the model is asked, or where something of it comes first."""
 
 from __future__ import annotations
 

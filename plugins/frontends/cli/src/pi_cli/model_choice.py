@@ -26,12 +26,14 @@ class ModelChoice(Value):
     Attributes:
         scope: The models to cycle through.
         warnings: Problems with the options, in full sentences.
+        is_open: Whether it can only be made when the session has started, because a plugin may add the model then.
     """
 
     model: Model | None
     thinking_level: ThinkingLevel | None
     scope: tuple[ModelMatch, ...] = ()
     warnings: tuple[str, ...] = ()
+    is_open: bool = False
 
 
 async def choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:

@@ -124,7 +124,7 @@ async def _create(
         session_manager=manager,
         model=choice.model,
         thinking_level=choice.thinking_level,
-        model_required=not mode.runs_without_model,
+        model_required=not (mode.runs_without_model or choice.is_open),
         model_registry=models,
         tools=with_servers(options.tools),
         exclude_tools=options.exclude_tools,
@@ -136,11 +136,26 @@ async def _create(
         environ=environ,
         trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
     )
+    _set_scope(session, choice)
+    if choice.is_open:
+
+        async def choose() -> None:
+            found = await _choose_model(options, models, manager, required=not mode.runs_without_model, is_last=True)
+            if found.model is not None:
+                await session.set_model(found.model, persist=False)
+                if found.thinking_level is not None:
+                    await session.set_thinking_level(found.thinking_level, persist=False)
+            _set_scope(session, found)
+
+        session.parts.lifecycle.choose = choose
+    return session
+
+
+def _set_scope(session: AgentSession, choice: ModelChoice) -> None:
     if choice.scope:
         from pi_core.conversation.model_selection import ScopedModel
 
         session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
-    return session
 
 
 async def _drive(mode: Mode, session: AgentSession, options: Options, last_moment: LastMoment) -> int:
@@ -168,11 +183,12 @@ async def _drive(mode: Mode, session: AgentSession, options: Options, last_momen
 
 
 async def _choose_model(
-    options: Options, models: ModelRegistry, session: SessionManager, *, required: bool
+    options: Options, models: ModelRegistry, session: SessionManager, *, required: bool, is_last: bool = False
 ) -> ModelChoice:
     """Select a model, including one of a provider that a plugin adds in ``activate``.
 
-    If none is required and the options name none, the choice may be without one.
+    If none is required and the options name none, the choice may be without one. Unless it is the last one, it is open
+    if there is no such model and a plugin is a program that has not run yet: what it adds is not known.
     """
     from pi_cli.model_choice import choice_without_model, choose_model
     from pi_core.plugin_api.activation import register_providers
@@ -184,10 +200,16 @@ async def _choose_model(
             if not register_providers(models.host, models):
                 raise
             return await choose_model(options, models, session)
-    except NoModel:
-        if required or options.model is not None or options.provider is not None:
+    except UserError as error:
+        if not is_last and _has_unread_programs(models.host):
+            return evolve(choice_without_model(options), is_open=True)
+        if not isinstance(error, NoModel) or required or options.model is not None or options.provider is not None:
             raise
         return choice_without_model(options)
+
+
+def _has_unread_programs(host: PluginHost) -> bool:
+    return any(getattr(host.plugin_object(name), "is_known", True) is False for name in host.added())
 
 
 def _trace(call: HookTrace) -> None:
