@@ -103,7 +103,7 @@ class ProjectTrust(Value):
 
     def is_about(self, cwd: str | Path) -> bool:
         """Whether this decision is about a folder."""
-        return _resolved(cwd) == self.cwd
+        return str(cwd) == str(self.cwd) or _resolved(cwd) == self.cwd  # the usual folder is resolved already
 
     @property
     def skipped(self) -> tuple[Path, ...]:

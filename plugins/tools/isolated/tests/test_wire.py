@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from enum import Enum
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 
 from hypothesis import given, settings
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from pi_client.framing import LineSplitter
 from pi_core.wire import dumps
 from pi_isolated.events import EventWriter, changed_by
+from pi_isolated.process import message_line
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
@@ -18,6 +22,10 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 OBJECTS = st.dictionaries(st.sampled_from("abc"), VALUES | st.lists(VALUES, max_size=5), max_size=3)
+
+
+class Colour(Enum):
+    RED = "red"
 
 
 @settings(max_examples=30)
@@ -51,3 +59,13 @@ def test_a_line_over_the_limit_is_noticed_before_it_ends(data, limit):
     splitter.feed(data)
 
     assert splitter.is_too_long == (len(data.rpartition(b"\n")[2]) > limit)
+
+
+@given(
+    OBJECTS | st.dictionaries(st.text(max_size=3), st.floats() | st.binary(max_size=3) | st.datetimes() | st.uuids())
+)
+def test_a_message_is_the_same_text_whatever_is_in_it(values):
+    message = {"type": "result", "value": values, "path": Path("a"), "colour": Colour.RED, "more": (1, {2}, 1 << 70)}
+
+    assert message_line({"type": "event", "data": values}) == dumps({"type": "event", "data": values}) + b"\n"
+    assert json.loads(message_line(message)) == json.loads(dumps(message))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pi_process_kit import Child
 
-__all__ = ["CANCEL_GRACE", "MAX_LINE", "Process", "ProgramError", "ProgramFailure", "Request"]
+__all__ = ["CANCEL_GRACE", "MAX_LINE", "Process", "ProgramError", "ProgramFailure", "Request", "message_line"]
 
 MAX_LINE = 16 << 20
 """Bytes of a line, in both directions."""
@@ -139,7 +139,7 @@ class Process:
         if self.failure is not None:
             raise self.failure
         number = next(self._numbers)
-        line = _line({**message, "id": number})
+        line = message_line({**message, "id": number})
         request = self._requests[number] = Request(
             str(message.get("ctx")), message.get("plugin"), self._loop.create_future(), on_update
         )
@@ -230,7 +230,7 @@ class Process:
             PiError: It is too long.
         """
         with suppress(OSError, RuntimeError):
-            self._child.stdin.write(_line(message))
+            self._child.stdin.write(message_line(message))
 
     def _give_up(self, number: int, request: Request) -> None:
         """Cancel a request, and end the program if it does not answer: what hangs would make every other one wait."""
@@ -357,24 +357,35 @@ class Process:
         reply = {"type": "result", "id": message["id"]}
         try:
             reply["value"] = await self._serve(message)
-            line = _line(reply)
+            line = message_line(reply)
         except Exception as error:  # noqa: BLE001 - what fails is the program's to handle
-            line = _line({"type": "result", "id": message["id"], "error": str(error) or type(error).__name__})
+            line = message_line({"type": "result", "id": message["id"], "error": str(error) or type(error).__name__})
         await self._write(line)
 
 
-def _line(message: Mapping[str, Any]) -> bytes:
+def message_line(message: Mapping[str, Any]) -> bytes:
     """Return a message as a line.
 
     Raises:
         PiError: It is too long.
     """
-    line = dumps(message) + b"\n"
+    line = _json(message) + b"\n"
     if len(line) > MAX_LINE:
         raise PiError(
             f"a message of {len(line) >> 20} MB is too long for a plugin's process: {MAX_LINE >> 20} MB at most"
         )
     return line
+
+
+def _json(message: Mapping[str, Any]) -> bytes:
+    """Return a message as JSON; nearly all are JSON data already, which need not be looked through."""
+    import orjson
+
+    plain = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+    try:
+        return orjson.dumps(message, option=plain)
+    except TypeError:  # something else is in it, or what only the standard library writes
+        return dumps(message)
 
 
 def _preview(line: bytes) -> str:

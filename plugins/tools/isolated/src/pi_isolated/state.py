@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["StateWriter"]
 
+_UNKNOWN = object()
+
 _MOST_ENTRIES = 500
 """Entries in one message: a session may be longer than a message can be."""
 
@@ -44,10 +46,12 @@ class StateWriter:
         wanted = frozenset(wanted)
         commands = await pi.get_commands() if "commands" in wanted else ()
         state: dict[str, Any] = {}
-        for part, (value, write) in self._parts(ctx, pi, wanted, tuple(flags), commands).items():
-            if part not in self._known or self._known[part] != value:
+        for part, value in self._parts(ctx, pi, wanted, tuple(flags), commands).items():
+            known = self._known.get(part, _UNKNOWN)
+            if known is not value and known != value:
                 self._known[part] = value
-                state[part] = write(value)
+                write = _WRITERS.get(part)
+                state[part] = to_wire(value) if write is None else write(value, ctx)
         found = [state] if state else []
         if "entries" in wanted:
             pieces = self._new_entries(ctx)
@@ -56,42 +60,39 @@ class StateWriter:
 
     def _parts(
         self, ctx: PiContext, pi: PiAPI, wanted: frozenset[str], flags: Sequence[str], commands: Sequence[Any]
-    ) -> Mapping[str, tuple[Any, Callable[[Any], Any]]]:
-        """Return each part's present value, which is compared, and the function that writes it."""
-        session, ui = ctx.session, ctx.ui
-        place = (session.id, session.file, session.name, session.leaf_id)
-        parts: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-            "cwd": (str(ctx.cwd), to_wire),
-            "mode": (ctx.mode, to_wire),
-            "hasUI": (ctx.has_ui, to_wire),
-            "trusted": (ctx.is_project_trusted(), to_wire),
-            "model": (ctx.model, to_wire),
-            "thinkingLevel": (ctx.thinking_level, to_wire),
-            "scopedModels": (tuple(ctx.scoped_models), to_wire),
-            "session": (place, lambda _: _session(ctx)),
-            "activeTools": (tuple(pi.get_active_tools()), to_wire),
-            "idle": (ctx.is_idle(), to_wire),
-            "pending": (ctx.has_pending_messages(), to_wire),
-            "theme": (_Same(ui.theme), lambda same: _theme(same.value)),
-            "toolsExpanded": (ui.get_tools_expanded(), to_wire),
-            "editorText": (ui.get_editor_text(), to_wire),
+    ) -> Mapping[str, Any]:
+        """Return each part's present value, which is compared, and written if it has changed."""
+        session, ui = ctx.session, ctx.ui if ctx.has_ui else None
+        parts: dict[str, Any] = {
+            "cwd": str(ctx.cwd),
+            "mode": ctx.mode,
+            "hasUI": ui is not None,
+            "trusted": ctx.is_project_trusted(),
+            "model": ctx.model,
+            "thinkingLevel": ctx.thinking_level,
+            "scopedModels": tuple(ctx.scoped_models),
+            "session": (session.id, session.file, session.name, session.leaf_id),
+            "activeTools": tuple(pi.get_active_tools()),
+            "idle": ctx.is_idle(),
+            "pending": ctx.has_pending_messages(),
+            "theme": ui.theme if ui is not None else None,
+            "toolsExpanded": ui is not None and ui.get_tools_expanded(),
+            "editorText": ui.get_editor_text() if ui is not None else "",
         }
         if flags:
-            parts["flags"] = ({name: ctx.get_flag(name) for name in flags}, to_wire)
+            parts["flags"] = {name: ctx.get_flag(name) for name in flags}
         if "usage" in wanted:
-            parts["usage"] = (_usage(ctx), to_wire)
+            parts["usage"] = _usage(ctx)
         if "systemPrompt" in wanted:
-            parts["systemPrompt"] = (ctx.system_prompt, to_wire)
+            parts["systemPrompt"] = ctx.system_prompt
         if "tools" in wanted:
-            parts["tools"] = (to_wire(pi.get_all_tools()), to_wire)
+            parts["tools"] = to_wire(pi.get_all_tools())
         if "commands" in wanted:
-            parts["commands"] = (to_wire(commands), to_wire)
+            parts["commands"] = to_wire(commands)
         if "models" in wanted:
-            models, available = tuple(ctx.models.get_models()), tuple(ctx.models.available())
-            parts["models"] = (_Same(models, available), lambda _: _models(models, available))
+            parts["models"] = _Same(tuple(ctx.models.get_models()), tuple(ctx.models.available()))
         if "themes" in wanted:
-            themes = tuple(ui.get_all_themes())
-            parts["themes"] = (_Same(themes), lambda _: [_theme(each) for each in themes])
+            parts["themes"] = _Same(tuple(ctx.ui.get_all_themes()))
         return parts
 
     def _new_entries(self, ctx: PiContext) -> list[dict[str, Any]]:
@@ -116,11 +117,11 @@ class StateWriter:
 
 
 class _Same:
-    """Compares values by identity, item by item: they do not change, and comparing what they contain takes long."""
+    """Compares tuples by the identity of their items: these do not change, and comparing their contents takes long."""
 
-    def __init__(self, *values: Any) -> None:
-        self.value = values[0]
-        self._items = [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
+    def __init__(self, *values: tuple[Any, ...]) -> None:
+        self.values = values
+        self._items = [each for value in values for each in value]
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -132,7 +133,7 @@ class _Same:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _session(ctx: PiContext) -> dict[str, Any]:
+def _session(_place: Any, ctx: PiContext) -> dict[str, Any]:
     session = ctx.session
     return {
         "id": session.id,
@@ -152,11 +153,26 @@ def _usage(ctx: PiContext) -> ContextUsage | None:
     return evolve(usage, tokens=0, percent=0.0)
 
 
-def _theme(theme: Any) -> dict[str, Any] | None:
+def _theme(theme: Any, _ctx: object = None) -> dict[str, Any] | None:
     if theme is None:
         return None
     return {"name": theme.name, "colors": to_wire(theme.colors), "vars": to_wire(theme.vars)}
 
 
-def _models(models: Sequence[Any], available: Sequence[Any]) -> dict[str, Any]:
+def _themes(found: _Same, _ctx: object) -> list[dict[str, Any] | None]:
+    (themes,) = found.values
+    return [_theme(each) for each in themes]
+
+
+def _models(found: _Same, _ctx: object) -> dict[str, Any]:
+    models, available = found.values
     return {"all": to_wire(models), "available": [f"{each.provider}/{each.id}" for each in available]}
+
+
+_WRITERS: dict[str, Callable[[Any, PiContext], Any]] = {
+    "session": _session,
+    "theme": _theme,
+    "themes": _themes,
+    "models": _models,
+}
+"""Functions that write parts which are not written as they are compared."""
