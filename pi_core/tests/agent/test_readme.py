@@ -40,12 +40,12 @@ def test_a_file_that_the_page_names_exists(name):
 def test_the_page_names_every_module():
     modules = {file.name for file in FOLDER.glob("*.py")} - {"__init__.py"}
 
-    assert modules == set(re.findall(r"(?<!/)\b\w+\.py\b", PAGE.partition("## Which file")[2]))
+    assert modules == set(re.findall(r"(?<!/)\b\w+\.py\b", PAGE.partition("## What each file does")[2]))
 
 
 def test_the_callbacks_that_the_page_explains_are_those_of_the_loop():
-    (bullet,) = re.findall(r"^- \*\*Callbacks\*\*(.*?)\n\n", PAGE, re.DOTALL | re.MULTILINE)
-    names = set(re.findall(r"`([a-z_]+)`", bullet))
+    (table,) = re.findall(r"^\| callback \|(.*?)\n\n", PAGE, re.DOTALL | re.MULTILINE)
+    names = set(re.findall(r"`([a-z_]+)`", table))
 
     assert len(names) == 10
     assert names <= set(attrs.fields_dict(LoopCallbacks))
