@@ -52,6 +52,14 @@ def test_a_session_is_called_by_its_name_or_its_first_message_on_one_line() -> N
     assert session_title(None, " \n") == "(no messages)"
 
 
+def test_a_session_is_not_called_by_the_text_of_an_attached_file():
+    attached = '<file name="/home/ada/harbour/tide.py">\ndef tide(): ...\n</file>\n'
+
+    assert session_title(None, f"{attached}Why does it fail?") == "@tide.py Why does it fail?"
+    assert session_title(None, '<file name="C:\\harbour\\log.txt">\nvery long') == "@log.txt"
+    assert session_title('<file name="x">', attached) == '<file name="x">'
+
+
 def test_numbers_have_their_things() -> None:
     assert (count(1, "message"), count(1200, "message")) == ("1 message", "1,200 messages")
     assert compacted(12345) == "Compacted from 12,345 tokens"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
 __all__ = ["age", "compacted", "count", "duration", "is_path", "path_end", "session_title", "tokens", "width_of"]
 
 _AGES = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("w", 7 * 86_400), ("d", 86_400), ("h", 3600), ("m", 60))
+
+_ATTACHED = re.compile(r'<file name="([^"\n]*)">.*?(?:</file>|\Z)', re.DOTALL)
+"""A file in the text of a message; the last one is cut off if the text is."""
 
 _MINUTE, _HOUR = 60, 3600
 
@@ -45,8 +49,15 @@ def age(seconds: float) -> str:
 
 
 def session_title(name: str | None, first_message: str) -> str:
-    """Return what a stored session is called in a list, on one line: its name, or else its first message."""
-    return " ".join((name or first_message).split()) or "(no messages)"
+    """Return what a stored session is called in a list, on one line: its name, or else its first message.
+
+    Of files that were attached to the message, the list has the names alone.
+    """
+    return " ".join((name or _ATTACHED.sub(_name_of_file, first_message)).split()) or "(no messages)"
+
+
+def _name_of_file(found: re.Match[str]) -> str:
+    return f"@{found[1].replace(chr(92), '/').rpartition('/')[2]} "
 
 
 def compacted(tokens: int) -> str:

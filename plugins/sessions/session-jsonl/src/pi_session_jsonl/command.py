@@ -134,7 +134,9 @@ def _table(found: Sequence[tuple[SessionInfo, int]], *, with_cwd: bool) -> Itera
 
 def _row(info: SessionInfo, depth: int, *, with_cwd: bool) -> tuple[str, ...]:
     modified = info.modified.astimezone().strftime("%Y-%m-%d %H:%M")
-    title = info.name or info.first_message
+    from pi_terminal_kit.words import session_title
+
+    title = session_title(info.name, info.first_message)
     cells = (modified, info.id, str(info.message_count))
     plain = tuple(map(one_line, (*cells, *((info.cwd,) if with_cwd else ()), title[:_MOST_COLUMNS])))
     branch = f"{'   ' * (depth - 1)}└─ " if depth else ""
