@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from typing import Any
 
 import pytest
@@ -284,6 +285,37 @@ async def test_a_server_that_never_answers_holds_the_first_prompt_only_for_a_whi
 
     assert len(script.requests) == 1
     assert [each.message for each in fake_ui.notices] == ["MCP: silent did not answer within 0.2 s; continuing without"]
+
+
+async def test_the_notice_of_a_server_that_failed_quotes_its_error(started, script, fake_ui) -> None:
+    printed = r"error: no certificate\nhint: another flag"
+    program = f"import sys; sys.stderr.write('{printed}'); sys.exit(2)"
+    session = await started({"gone": {"command": sys.executable, "args": ["-c", program]}})
+    script.turn(text("ok"))
+
+    await session.prompt("go")
+
+    (notice,) = fake_ui.notices
+    assert notice.message == (
+        "MCP: gone cannot be connected: it ended with code 2. It printed: error: no certificate. "
+        "See /mcp, and pi help mcp."
+    )
+
+
+async def test_a_program_gets_the_way_to_the_network_and_no_keys(started, script, fake_ui, monkeypatch) -> None:
+    for name in ("HTTPS_PROXY", "SSL_CERT_FILE", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, f"/of/{name}")
+    program = (
+        "import os, sys; names = ('HTTPS_PROXY', 'SSL_CERT_FILE', 'ANTHROPIC_API_KEY');"
+        "sys.exit(' '.join(os.environ.get(each, 'none') for each in names))"
+    )
+    session = await started({"gone": {"command": sys.executable, "args": ["-c", program]}})
+    script.turn(text("ok"))
+
+    await session.prompt("go")
+
+    (notice,) = fake_ui.notices
+    assert "It printed: /of/HTTPS_PROXY /of/SSL_CERT_FILE none." in notice.message
 
 
 @pytest.mark.pi(plugins={"mcp": pi_mcp, "codemode": pi_codemode})

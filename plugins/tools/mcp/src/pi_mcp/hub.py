@@ -253,7 +253,7 @@ class Hub:
         try:
             await self.connect(remote.server.name)
         except PiError as error:
-            tail = f" It printed: {remote.tail.splitlines()[-1]}" if remote.tail else ""
+            tail = f" It printed: {_telling(remote.tail).rstrip('.')}." if remote.tail else ""
             text = f"MCP: {remote.server.name} cannot be connected: {error}.{tail} See /mcp, and pi help mcp."
             self._ctx.ui.notify(self._ctx.secrets.redact(text.replace("..", ".")), "warning")
 
@@ -283,3 +283,9 @@ class Hub:
             listed = cleaned_listing(await remote.request("tools", self._ctx))  # it may connect, which sets ``about``
             remote.about = {**remote.about, **listed}
             self._note(remote, remote.about)
+
+
+def _telling(tail: str) -> str:
+    """Return the line of a server's output that says most: the last one about an error, or the last one."""
+    lines = [each.strip() for each in tail.splitlines() if each.strip()]
+    return next((each for each in reversed(lines) if "error" in each.lower()), lines[-1] if lines else tail.strip())

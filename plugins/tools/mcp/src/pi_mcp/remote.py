@@ -22,7 +22,11 @@ __all__ = ["Remote", "key_of"]
 _READS = ("tools", "resources", "templates", "read", "prompt", "complete")
 LOGIN_WAIT = 320.0
 """Seconds to wait for a sign-in, slightly more than the user's own limit."""
-_ENVIRONMENT = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
+_NETWORK = (
+    *(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY") for name in (each, each.lower())),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE"),
+)
+_ENVIRONMENT = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR", *_NETWORK)
 """pi's variables that servers inherit: model keys must not reach every published program."""
 
 
