@@ -505,3 +505,13 @@ async def test_a_run_of_handlers_goes_on_when_one_of_them_is_taken_away_meanwhil
     await asked.hooks.notify(TurnStartEvent(), CTX)
 
     assert seen == ["first", "second", "second"]
+
+
+def test_an_error_for_users_is_reported_without_the_name_of_its_class():
+    from pi_core.agent.safe_text import summary_and_traceback
+
+    class Unusable(Exception):
+        arose_elsewhere = True
+
+    assert summary_and_traceback(Unusable("Install Node.js"))[0] == "Install Node.js"
+    assert summary_and_traceback(ValueError("seven"))[0].startswith("ValueError: seven")

@@ -66,8 +66,14 @@ def format_exception(error: BaseException) -> str:
 
 
 def summary_and_traceback(error: BaseException, function: object = None) -> tuple[str, str]:
-    """Return ``Type: message (in FILE, line N)`` and the traceback of an exception that a plugin's function raised."""
-    line = format_exception(error) + exception_location(error, getattr(function, "__module__", None))
+    """Return ``Type: message (in FILE, line N)`` and the traceback of an exception that a plugin's function raised.
+
+    An exception that ``arose_elsewhere`` has a message for users, without a type of ours.
+    """
+    is_told = getattr(error, "arose_elsewhere", False) is True
+    line = (exception_message(error) if is_told else format_exception(error)) + exception_location(
+        error, getattr(function, "__module__", None)
+    )
     return line, format_traceback(error)
 
 

@@ -14,6 +14,7 @@ from pi_core.settings import Settings
 from pi_core.settings.schema_info import find
 from pi_core.settings.values import steps_of
 from pi_packages.entries import read_entries, user_scope
+from pi_packages.listing import _text
 
 PAGE = (Path(__file__).parents[4] / "docs" / "packages.md").read_text(encoding="utf-8")
 COMMANDS = [
@@ -32,6 +33,10 @@ def test_the_commands_run_in_the_order_of_the_page(bench):
             bench.ok(name, *arguments, trust=True)
 
     assert bench.installed() == {"pluggypi-word-count": "1.2"}
+
+
+def test_values_of_a_package_are_words():
+    assert [_text(each) for each in (True, False, ["a", "b"], {"a": False}, 3)] == ["yes", "no", "a, b", "a: no", "3"]
 
 
 def test_the_settings_are_read(bench):

@@ -183,6 +183,8 @@ def _text(value: Any) -> str:
         return ", ".join(map(str, value))
     if isinstance(value, dict):
         return "; ".join(f"{key}: {_text(each)}" for key, each in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return str(value)
 
 
