@@ -102,8 +102,8 @@ def run(
 def run(prompt: str, **options: Any) -> Answer[Any]:
     """Answer one prompt and return the answer: the blocking form of ``arun``, with the same arguments.
 
-    Where an event loop is running, as in a notebook, the session runs in another thread. The loop is blocked meanwhile:
-    a web server should use ``await arun(...)``. A KeyboardInterrupt aborts the prompt.
+    Where an event loop is running, as in a notebook, the session runs in another thread. The loop is blocked during
+    that time: a web server should use ``await arun(...)``. A KeyboardInterrupt aborts the prompt.
 
     Raises:
         PiError: For the same reasons as ``arun``.

@@ -137,7 +137,7 @@ class Agent:
         """Run the loop for a text, a message or several messages, and return when the agent is idle again.
 
         Raises:
-            AgentBusy: A run is going on.
+            AgentBusy: A run is in progress.
             NoModel: No model is set.
         """
         if self.state.is_streaming:
@@ -154,7 +154,7 @@ class Agent:
         """Continue from the transcript, to retry or to answer messages that were queued while the agent was idle.
 
         Raises:
-            AgentBusy: A run is going on.
+            AgentBusy: A run is in progress.
             PiError: There is nothing to continue from.
         """
         if self.state.is_streaming:
@@ -176,7 +176,7 @@ class Agent:
         If the transcript ends in a failed answer, that answer is first removed from the context; the session keeps it.
 
         Raises:
-            AgentBusy: A run is going on.
+            AgentBusy: A run is in progress.
         """
         if self.state.is_streaming:
             raise AgentBusy(_BUSY_CONTINUE)
@@ -284,7 +284,7 @@ class Agent:
         """Clear the conversation, the queues and the error; keep the model, the system prompt and the tools.
 
         Raises:
-            AgentBusy: A run is going on.
+            AgentBusy: A run is in progress.
         """
         if self.state.is_streaming:
             raise AgentBusy(_BUSY_RESET)

@@ -40,7 +40,7 @@ def replace_file(
         mode: Permissions of a created file, less the process's umask.
         keep: Whether an existing file keeps its permissions, its extended attributes and, where the system allows it,
             its owner. If ``mode`` grants nothing to group and others, they still lose the permission to write.
-        durable: Whether the content is on the disk when this returns. A cache, which can be made again, need not wait.
+        durable: Whether the content is on the disk when this returns. A cache, which can be rebuilt, need not wait.
 
     Raises:
         OSError: The system refused; the file is unchanged.
@@ -56,9 +56,9 @@ def replace_file(
 def save_file(file: str | os.PathLike[str], content: bytes) -> None:
     """Replace the content of a user's file, which keeps its permissions, owner, extended attributes and hard links.
 
-    As ``replace_file`` where that is possible. Where it is not (the folder is closed, the file is a mount point or
-    belongs to another user) or the file has several names, it is written in place, after the old content was saved in
-    the same folder.
+    Works like ``replace_file`` if that is possible. If it is not (the folder is not writable, the file is a mount
+    point or belongs to another user), or if the file has several names, it is written in place, after the old
+    content was saved in the same folder.
 
     Raises:
         UserError: Writing in place failed half way; the message says where the old content is.

@@ -205,7 +205,7 @@ class Lifecycle:
         await self._parts.stop_warming()
 
     async def wait_for_idle(self) -> None:
-        """Wait until no prompt is being answered and ``agent_settled`` was emitted; inside a prompt, return at once."""
+        """Wait until no prompt is being answered and ``agent_settled`` was emitted; do not wait inside a prompt."""
         runtime = self._runtime
         await runtime.gate.empty()
         if runtime.gate.signal is None:

@@ -501,8 +501,8 @@ class AgentSession:
 
         Use it as ``async for event in session.stream("..."):``; ``session.stream("...").text()`` yields only the text.
         The prompt starts with the first iteration. Leaving the loop early, by ``break``, an exception or a cancelled
-        task, aborts the prompt, and the session can be used again at once. If you keep the stream in a variable, close
-        it with ``await stream.aclose()``, or use ``async with contextlib.aclosing(...)``.
+        task, aborts the prompt, and the session can be used again immediately. If you keep the stream in a variable,
+        close it with ``await stream.aclose()``, or use ``async with contextlib.aclosing(...)``.
 
         A slow consumer slows the run down: the run waits while a thousand events are queued. Code inside the loop must
         therefore not wait for the run to end (``wait_for_idle``), but it may await ``abort``.
@@ -577,7 +577,7 @@ class AgentSession:
 
         Args:
             message: The message for the model.
-            trigger_turn: Whether the message is answered at once while the session is idle.
+            trigger_turn: Whether the message is answered immediately while the session is idle.
             deliver_as: How to queue the message.
         """
         return await self.parts.outbox.send_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as)
@@ -601,7 +601,7 @@ class AgentSession:
         await self.parts.lifecycle.abort(reason)
 
     async def wait_for_idle(self) -> None:
-        """Wait until no prompt is being answered and ``agent_settled`` was emitted; inside a prompt, return at once."""
+        """Wait until no prompt is being answered and ``agent_settled`` was emitted; do not wait inside a prompt."""
         await self.parts.lifecycle.wait_for_idle()
 
     # Queues
@@ -675,7 +675,7 @@ class AgentSession:
         """Clear the conversation, the queues and the error; keep the model, the system prompt and the tools.
 
         Raises:
-            AgentBusy: A run is going on.
+            AgentBusy: A run is in progress.
         """
         self.agent.reset()
 

@@ -178,7 +178,7 @@ class HookDispatcher:
 
     @property
     def activations(self) -> list[tuple[str, float, float, bool]]:
-        """What ``activated`` noted."""
+        """The calls that ``activated`` recorded."""
         return self._invoker.activations
 
     def counters(self) -> tuple[HookCounters, ...]:

@@ -73,9 +73,9 @@ class ModelResolver:
     def find(self, reference: str, provider: str | None = None) -> ModelMatch:
         """Return the model that a name resolves to, and the thinking level of its ``:level`` suffix.
 
-        A name is ``provider/id``, an id, or a part of an id or name, in any case, with an optional ``:level`` suffix.
-        An id that a known provider does not list is used unchanged, with a warning. If several providers list an id, a
-        provider with a key is preferred, then the setting ``defaultProvider``. No server is asked.
+        A name is ``provider/id``, an id, or a part of an id or name, with an optional ``:level`` suffix; case is
+        ignored. An id that a known provider does not list is used unchanged, with a warning. If several providers list
+        an id, a provider with a key is preferred, then the setting ``defaultProvider``. No server is asked.
 
         Args:
             reference: The name.

@@ -218,17 +218,17 @@ class SessionManager:
 
     @property
     def file(self) -> Path | None:
-        """The session's file, which may not be made yet; None where it has none."""
+        """The session's file, which may not exist yet; None if it has none."""
         return self.open_session.writer.stored.file
 
     @property
     def reference(self) -> str:
-        """What ``open`` takes to find the session again."""
+        """The reference with which ``open`` finds the session again."""
         return self.open_session.writer.stored.reference
 
     @property
     def plugin_host(self) -> PluginHost | None:
-        """The plugins that the session was made with; None for one in memory."""
+        """The plugins that the session was created with; None for one in memory."""
         return self._chosen.host
 
     @property

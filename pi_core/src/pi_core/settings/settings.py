@@ -40,7 +40,7 @@ _NOT_CACHED = object()
 class Settings:
     """All layers, with objects merged key by key. Create one with ``load``, ``in_memory`` or ``from_storage``.
 
-    The command line overrides the environment, the environment the project's file, and that the global file.
+    The command line takes precedence over the environment, then the project's file, then the global file.
 
     Attributes:
         agent_dir: The folder of the user's own files.

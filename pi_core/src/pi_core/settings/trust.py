@@ -47,8 +47,8 @@ class ProjectTrust(Value):
 
     Attributes:
         cwd: The project's folder, without symbolic links.
-        is_trusted: Whether the project is trusted. False while it is undecided, also if the project has no files that
-            need trust, because such files may be added at any time.
+        is_trusted: Whether the project is trusted. False while it is undecided, even if the project has no files
+            that need trust, because such files may be added at any time.
         why: The reason for the decision, as a sentence without its full stop.
         decided: Whether there is a decision.
         resources: The project's files and folders that need trust.

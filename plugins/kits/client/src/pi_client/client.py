@@ -85,8 +85,8 @@ class PiClient(CommandMethods):
         Args:
             path: The socket: that of a ``ServedSession``.
             since: The last entry that is known here; later ones come with an event ``entries``.
-            observe: Only look on: commands that change something are refused.
-            client: What it calls itself.
+            observe: Only observe: commands that change something are refused.
+            client: The client's name.
             on_ui: Answers dialogs of plugins.
 
         Raises:

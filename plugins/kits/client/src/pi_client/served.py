@@ -32,8 +32,8 @@ class ServedSession:
         session: Its id.
         cwd: Its folder.
         socket: The path of its socket.
-        url: Where a browser on this computer opens it; None where it cannot.
-        public: Where the user's own proxy or tunnel offers it to browsers elsewhere; None where there is none.
+        url: The address for a browser on this computer; None if there is none.
+        public: The address for browsers elsewhere, through the user's own proxy or tunnel; None if there is none.
     """
 
     session: str
@@ -44,10 +44,10 @@ class ServedSession:
 
 
 def served_sessions(agent_dir: str | Path) -> list[ServedSession]:
-    """Return what is served; a server that was killed is left out.
+    """Return the served sessions, without those whose server was killed.
 
     Args:
-        agent_dir: The user's folder of pi, as ``~/.pi/agent``.
+        agent_dir: The agent directory, such as ``~/.pi/agent``.
     """
     found = []
     for path in sorted(Path(agent_dir, "run").glob("*.json")):
@@ -63,7 +63,7 @@ def find_served(agent_dir: str | Path, name: str | None, cwd: str | Path) -> Ser
     """Return the served session that a user means.
 
     Args:
-        agent_dir: The user's folder of pi.
+        agent_dir: The agent directory.
         name: The path of a socket, or the beginning of a session's id, of four characters or more; None for the one
             of a folder.
         cwd: That folder.

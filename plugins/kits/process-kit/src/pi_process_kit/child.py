@@ -73,7 +73,7 @@ class Child:
         self._process.kill()
 
     def end_after(self, seconds: float) -> None:
-        """Set a deadline: after so many seconds, the program and all its descendants are killed."""
+        """Set a deadline: after this number of seconds, the program and all its descendants are killed."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = asyncio.get_running_loop().call_later(seconds, self._on_deadline)

@@ -34,7 +34,7 @@ def confined(
         sockets: ``none`` (only socket pairs can be created), ``all``, or the ports to which TCP connections are
             allowed.
         names: Directories below which all directories can be listed, whether or not their files can be read.
-        processes: Whether the program can start other processes; threads it can start anyway.
+        processes: Whether the program can start other processes; it can always start threads.
     """
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor", "confine.py")
     kind, ports = (sockets, ()) if isinstance(sockets, str) else ("tcp", sockets)

@@ -45,7 +45,7 @@ class LocalEngine(Generic[Task, Record]):
         at_once: The maximum number of tasks that run at the same time.
 
     Attributes:
-        stopped: What the first task raised that stopped the others; None if all tasks were started.
+        stopped: The exception of the task that stopped the others; None if all tasks were started.
     """
 
     def __init__(self, run_one: Callable[[Task], Awaitable[Record]], at_once: int) -> None:

@@ -149,7 +149,7 @@ class BlockReader:
         return (self.builder.start(),)
 
     def note_stop(self, reason: Any) -> None:
-        """Record the API's stop reason, if it is one."""
+        """Record a value as the API's stop reason, if it is a text."""
         if isinstance(reason, str) and reason:
             self.stop = self.builder.extras["raw_stop_reason"] = reason
 
@@ -171,7 +171,7 @@ async def read_answer(
         received: Makes the request and yields the API's events.
         reader: Returns the reader, the same at each call (``functools.cache``). Called here with the first event, or
             earlier, after the request was sent (``HttpRequest.on_sent``).
-        options: Those of the request.
+        options: The options of the request.
         explain: Adds an explanation to a failure.
         secrets: Returns further values to redact from errors, in addition to the key and secret headers of ``options``:
             tokens that are known only when the request is made.

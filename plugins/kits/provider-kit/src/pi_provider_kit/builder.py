@@ -66,7 +66,7 @@ class AnswerBuilder(MessageBuilder):
 
         Args:
             problem: The exception.
-            options: Those of the request. Their key, and secret headers of the options and the model, are
+            options: The options of the request. Their key, and secret headers of the options and the model, are
                 redacted from the message: an event of the stream or a hook's error may have repeated them.
             secrets: Further values to redact.
         """

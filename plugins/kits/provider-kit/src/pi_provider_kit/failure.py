@@ -150,7 +150,7 @@ def transport_failure(error: Exception, url: str, timeouts: Timeouts, *, status:
     """Return the failure for an exception of an HTTP client.
 
     Args:
-        error: Of httpx, or of httpx2 that the vendors' clients are built on: it is matched by class name. A
+        error: An exception of httpx, or of httpx2, on which the vendors' clients are built; matched by class name. A
             ``TimeoutError`` is that of ``AbortWatch``: the answer did not begin in time, or made no progress.
         url: URL of the request.
         timeouts: The timeouts of the request.

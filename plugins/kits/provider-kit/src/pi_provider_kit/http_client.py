@@ -25,7 +25,7 @@ _VERSION = "1.1.0"
 def import_httpx() -> ModuleType:
     """Import httpx without its optional command line, which would bring click, rich and pygments (50 to 100 ms).
 
-    httpx itself treats the absence of that module as "not installed". The blocking entry is removed at once,
+    httpx itself treats the absence of that module as "not installed". The blocking entry is removed immediately,
     so that other code can still import httpx's command line.
     """
     if "httpx" in sys.modules:
@@ -97,7 +97,7 @@ class Http:
         return (await self._network()).transport()
 
     async def direct(self, url: str) -> Direct | None:
-        """Return what makes requests without httpx; None where a request to this URL goes through ``transport``."""
+        """Return what makes requests without httpx; None if a request to this URL goes through ``transport``."""
         if self._make is not None:
             return None
         direct = (await self._network()).direct

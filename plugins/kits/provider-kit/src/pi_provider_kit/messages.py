@@ -53,7 +53,7 @@ def transform_messages(
     - Thinking of this model stays if it is signed or not empty; that of another model is dropped, or becomes text.
     - Signatures of another model are removed, its call ids made ids of this API, with their results.
     - A call without a result gets a placeholder; a result without a call is removed. Results directly follow their
-      call, also where a user message was in between.
+      call, even if a user message was in between.
     - Images become a line of text for a model without image input. Unpaired surrogates, blocks of unknown types, empty
       user text and answers without content are removed.
 

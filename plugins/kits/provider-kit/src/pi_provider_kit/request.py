@@ -156,7 +156,7 @@ def stream_events(
 
     Raises:
         RequestFailed: The request failed, before or during the answer (an ``HttpFailed``).
-        Aborted: ``options.signal`` was set; within one turn of the event loop, also while connecting.
+        Aborted: ``options.signal`` was set; within one turn of the event loop, even while connecting.
     """
     return stream_decoded(http, request, options, SseDecoder(), accept="text/event-stream", timeouts=timeouts)
 

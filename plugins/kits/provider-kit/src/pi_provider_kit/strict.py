@@ -44,7 +44,7 @@ def strict_parameters(
     """Return the strict schema of a tool; None for a tool whose schema is sent unchanged.
 
     Args:
-        tool: Its ``constrained_sampling`` is whether to make it strict.
+        tool: The tool; its ``constrained_sampling`` says whether to make it strict.
         model: The model of the request, named in the error.
         supported: Whether API and model support constrained calls.
         keywords: Those that the API accepts in a strict schema; None for all that do not contradict the strict form.

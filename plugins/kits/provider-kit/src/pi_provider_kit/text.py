@@ -46,7 +46,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_json(value: Any, depth: int = 0) -> Any:
-    """Return plain data with every string clean, keys included; the same object where nothing changes.
+    """Return plain data with every string clean, including keys; the same object where nothing changes.
 
     Objects and lists more than 100 levels down become None.
     """

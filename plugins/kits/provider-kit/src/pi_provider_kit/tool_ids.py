@@ -23,7 +23,7 @@ def sanitized_id(call_id: str, limit: int = 64) -> str:
 
 
 def completions_id(call_id: str, provider: str = "openai") -> str:
-    """Return an id for Completions: of a Responses id the call's part, at most 40 characters.
+    """Return an id for Completions, of at most 40 characters; for a Responses id, the part of the call.
 
     Only OpenAI itself rejects a long id that is not from Responses. A cut id ends in ``_`` and a hash of the whole, so
     that long ids with a common prefix stay distinct.

@@ -24,7 +24,7 @@ _LONG_WRITE = 2
 def calculate_cost(model: Model, usage: Usage) -> Cost:
     """Return the US dollars that the tokens cost by the catalogue's prices.
 
-    The price tier is chosen by all input tokens, cached ones included, and applies to the whole request.
+    The price tier depends on all input tokens, including cached ones, and applies to the whole request.
     """
     rates = _rates(model.cost, usage.input + usage.cache_read + usage.cache_write)
     long_write = min(usage.cache_write_1h or 0, usage.cache_write)

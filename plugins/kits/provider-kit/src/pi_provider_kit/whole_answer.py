@@ -40,7 +40,7 @@ async def answer_whole(
         fill: Adds the blocks and the usage of the parsed JSON to the answer. It raises ``RequestFailed`` if the answer
             reports a failure; any other exception also fails the answer.
         model: The model.
-        options: Those of the request.
+        options: The options of the request.
 
     Raises:
         MissingKey: There is no key; this is not reported as an answer.

@@ -228,7 +228,7 @@ class ServerCase(ProviderCase):
 
     @abstractmethod
     def written(self, blocks: Sequence[Block], *, usage: Usage | None = None, length: bool = False) -> Answer:
-        """Return the answer as the API streams it, each delta in an event of its own."""
+        """Return the answer as the API streams it, each delta in a separate event."""
 
     @abstractmethod
     def written_without_end(self, blocks: Sequence[Block]) -> Answer:

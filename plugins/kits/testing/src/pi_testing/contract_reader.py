@@ -108,15 +108,15 @@ def changed(data: Any, path: Path, value: Any) -> Any:
 
 
 class ReaderContract:
-    """All rows of the contract; a subclass whose name begins with ``Test`` defines the reader and its input.
+    """All tests of the contract; a subclass whose name begins with ``Test`` defines the reader and its input.
 
     Attributes:
-        events: The events of an answer with text and calls, thinking where the API has it, as plain data, in order.
-        odd_events: Further ones, which only the rows with changed and shuffled events use.
+        events: The events of an answer with text, calls and, if the API has it, thinking; as plain data, in order.
+        odd_events: Further events, for the tests that change and shuffle events.
         model: The model that answers.
-        decoder: Makes a ``Decoder``.
-        end_mark: What the API ends a stream with, behind the events.
-        corrects_itself: The end of a block has its whole text, which counts where the deltas were others.
+        decoder: Creates a ``Decoder``.
+        end_mark: The bytes with which the API ends a stream, after the events.
+        corrects_itself: Whether the end of a block contains its whole text, which takes precedence over the deltas.
     """
 
     events: Sequence[Any]
@@ -131,30 +131,30 @@ class ReaderContract:
         raise NotImplementedError(f"{type(self).__name__} needs a method make_reader(model) that returns the reader")
 
     def to_wire(self, events: Sequence[Any]) -> bytes:
-        """Return the stream of these events, whatever is in them: server-sent events of JSON, named for their type."""
+        """Return the stream of any events: server-sent events of JSON, named after their type."""
         named = ((each, each.get("type")) for each in events)
         sent = (sse_event(each, kind if isinstance(kind, str) and kind.isprintable() else None) for each, kind in named)
         return b"".join(sent) + self.end_mark
 
     def received(self, decoded: Any) -> Any:
-        """Return what the reader gets of what the decoder made: the data of a server-sent event ``(name, data)``."""
+        """Return what the reader gets for a decoded item: the data of a server-sent event ``(name, data)``."""
         return decoded[1]
 
     def bodies(self) -> list[bytes]:
-        """Return the stream in all forms that mean the same: lines that end with LF, and with CRLF."""
+        """Return all equivalent forms of the stream: with lines that end with LF, and with CRLF."""
         body = self.to_wire(self.events)
         return [body, body.replace(b"\n", b"\r\n")]
 
     def content_of(self, message: AssistantMessage) -> Sequence[Any]:
-        """Return the blocks of a message as they are compared; without what differs each time, such as made-up ids."""
+        """Return the blocks of a message for comparison, without parts that differ each time, such as generated ids."""
         return message.content
 
     def may_change(self, path: Path) -> bool:
-        """Return whether ``to_wire`` takes any value at this path, see ``paths_in``: in an event, by default."""
+        """Return whether ``to_wire`` accepts any value at this path, see ``paths_in``: in an event, by default."""
         return len(path) > 1
 
     def read(self, chunks: Iterable[bytes]) -> Iterator[AssistantMessageEvent]:
-        """Yield what a new reader makes of a stream in these pieces; a failure ends the answer as in a provider."""
+        """Yield the events of a new reader for a stream in these pieces; a failure ends the answer as in a provider."""
         return read_events(self.make_reader(self.model), self._decoded(chunks))
 
     def _decoded(self, chunks: Iterable[bytes]) -> Iterator[Any]:

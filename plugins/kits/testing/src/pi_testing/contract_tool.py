@@ -46,7 +46,7 @@ _OF_NO_TYPE: tuple[Any, ...] = (None, [[]], {"deep": {}}, -1, "\0")
 
 
 def arguments(values: Mapping[str, Any] | None = None, /, **named: Any) -> Mapping[str, Any]:
-    """Return the arguments of a call, by name or, for names that Python cannot say, as a mapping."""
+    """Return the arguments of a call, by name or, for names that are not Python identifiers, as a mapping."""
     return MappingProxyType({**(values or {}), **named})
 
 

@@ -28,11 +28,11 @@ __all__ = ["VirtualModelContract"]
 class VirtualModelContract:
     """All tests of the contract; a subclass whose name begins with ``Test`` sets the model.
 
-    The models that it chooses have to be played by the script: a plugin of the tests adds them, with the API
+    The script has to play the models that it chooses: a plugin of the tests adds them, with the API
     ``scripted``.
 
     Attributes:
-        model: What ``--model`` takes, as ``provider/id``.
+        model: The model as ``--model`` takes it, ``provider/id``.
     """
 
     pytestmark = pytest.mark.asyncio  # without it nothing runs under pytest-asyncio's strict mode

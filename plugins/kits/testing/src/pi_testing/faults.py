@@ -11,7 +11,7 @@ __all__ = ["failing_hook", "slow_hook"]
 
 
 def slow_hook(hook: str, seconds: float = float("inf")) -> object:
-    """Return a plugin whose implementation of an event hook takes so many seconds; by default it never returns.
+    """Return a plugin whose implementation of an event hook takes a number of seconds; by default it never returns.
 
     The setting ``hooks.timeout`` (seconds) limits how long pi waits: ``@pytest.mark.pi(settings={"hooks": {"timeout":
     0.05}}, plugins=[slow_hook("context")])``.

@@ -185,7 +185,7 @@ def raises(exception: BaseException, /) -> Step:
 
 
 def delay(seconds: float, /) -> Step:
-    """Wait for so many seconds; an abort ends the wait and the answer."""
+    """Wait for a number of seconds; an abort ends the wait and the answer."""
 
     async def play(stage: Stage) -> Iterable[Any]:
         await stage.wait(seconds)
@@ -262,7 +262,7 @@ def usage(
         output: Output tokens.
         cache_read: Tokens read from the cache.
         cache_write: Tokens written to the cache.
-        cache_write_1h: Those of them that it keeps for an hour.
+        cache_write_1h: The part of them that is kept for an hour.
         cost: The total in US dollars, or a ``Cost``; the scripted model itself has no prices.
     """
     tokens = Usage(

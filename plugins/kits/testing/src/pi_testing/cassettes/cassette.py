@@ -45,7 +45,7 @@ class Cassette:
         problems: Messages about what went wrong.
 
     Raises:
-        UserError: There is no such cassette and none may be recorded, or the file is none.
+        UserError: The cassette does not exist and may not be recorded, or the file is not a cassette.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class Cassette:
         return f"{self._servers[origin].url}{parts.path}"
 
     async def model(self, model: Model) -> Model:
-        """Return the model with a base URL that leads to this cassette."""
+        """Return the model with a base URL that points to this cassette."""
         return evolve(model, base_url=await self.url(model.base_url))
 
     def key(self, variable: str) -> str:
-        """Return the key to ask with: while recording the one in this environment variable, else a word.
+        """Return the key for requests: the value of this environment variable while recording, otherwise a placeholder.
 
         Raises:
-            UserError: It is recorded, and the variable is not set.
+            UserError: The cassette is being recorded, and the variable is not set.
         """
         if not self.recording:
             return REMOVED
@@ -113,7 +113,7 @@ class Cassette:
             _file.write(self.file, recorded, self._secrets, self._replace)
 
     def check(self) -> None:
-        """Raise an ``AssertionError`` with the first thing that was not as recorded."""
+        """Raise an ``AssertionError`` with the first difference from the recording."""
         if self.problems:
             raise AssertionError(self.problems[0])
         if self.recording and not self._recorded:
