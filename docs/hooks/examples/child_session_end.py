@@ -1,4 +1,4 @@
-"""Reports how a subagent ended and how many tokens it used."""
+"""Reports how a child session ended and how many tokens it used."""
 
 from pi_hookspecs import hookimpl
 

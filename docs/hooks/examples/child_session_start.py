@@ -1,4 +1,4 @@
-"""Shows that a subagent has started."""
+"""Shows that a child session has started."""
 
 from pi_hookspecs import hookimpl
 

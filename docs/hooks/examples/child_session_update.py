@@ -1,4 +1,4 @@
-"""Shows how many tokens a subagent has used so far."""
+"""Shows how many tokens a child session has used so far."""
 
 from pi_hookspecs import hookimpl
 

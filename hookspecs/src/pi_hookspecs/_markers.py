@@ -123,7 +123,7 @@ class Rule(Enum):
 
 
 class OnFailure(Enum):
-    """What it means when an implementation raises, overruns its deadline or answers with a wrong type."""
+    """The effect if an implementation raises, misses its deadline or returns a wrong type."""
 
     SKIP = "skip"
     """It is reported and counts as no answer."""
@@ -146,7 +146,7 @@ class Answers(Value):
     """The declared combination of one hook's answers.
 
     Attributes:
-        whole: The rule for the answer as a whole; None where each field has its own.
+        whole: The rule for the answer as a whole; None if each field has its own.
         into: With ``PIPE`` as a whole: the event's field that an answer replaces; None when the answer
             has a field of that event.
         fields: Rule per field of the result type.

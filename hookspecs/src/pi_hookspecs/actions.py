@@ -231,7 +231,7 @@ class CommandActions(Protocol):
         """Switch to a stored session.
 
         Raises:
-            UserError: The file is not a session; the current session stays.
+            UserError: The file is not a session; the current session stays open.
         """
         ...
 

@@ -259,10 +259,10 @@ class PiAPI(Protocol):
     def send_user_message(
         self, content: str | Sequence[UserContent], /, *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> Awaitable[AssistantMessage | None]:
-        """Send a message as the user: always a turn of its own; commands and templates are not expanded.
+        """Send a message as the user: always a separate turn; commands and templates are not expanded.
 
         Returns:
-            An awaitable, as that of ``send_message``.
+            An awaitable, like that of ``send_message``.
 
         Raises:
             AgentBusy: A run is in progress and ``deliver_as`` is None.

@@ -110,7 +110,7 @@ class RequestFailed(PiError):
 
     Args:
         message: Status and body as the API sent them, or the transport's error.
-        status: HTTP status, None where there was no answer.
+        status: HTTP status; None if there was no answer.
         retry_after_ms: The server's own hint, in milliseconds.
         request_id: The server's id of the request, for support.
     """

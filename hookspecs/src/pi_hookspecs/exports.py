@@ -24,7 +24,7 @@ class ExportRequest(ReprMixin):
 
     Attributes:
         system_prompt: The system prompt of the next request; None for a stored session that is not open.
-        tools: The active tools; None where they are not known.
+        tools: The active tools; None if they are not known.
         light: Colours of the light theme; None leaves the choice to the exporter.
         dark: Colours of the dark theme; None does the same.
         renderers: Renderers of plugins' messages and entries, by ``custom_type``; those with a kind by

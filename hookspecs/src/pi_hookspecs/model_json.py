@@ -343,7 +343,7 @@ def _tokens(data: Mapping[str, Any], key: str, default: int) -> int:
 
 
 def headers_of(data: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the headers of a provider or a model; None where it has none.
+    """Return the headers of a provider or a model; None if it has none.
 
     Raises:
         Wrong: They are not an object of strings. The message has no header value: it may be a key.

@@ -68,7 +68,7 @@ class Model(Value):
         type: What it is for; None for a conversation. Others are not offered as models of a session:
             ``ctx.models.generate_image`` and ``ctx.models.classify`` use them.
         prompt_cache: Seconds for which the provider keeps a prompt in its cache, by retention (``short``, ``long``);
-            None where that is not known.
+            None if that is not known.
     """
 
     id: str
@@ -148,7 +148,7 @@ class ProviderInfo(Value):
         return tuple(each for each in models if each.type is None) if any(each.type for each in models) else models
 
     def model(self, model_id: str) -> Model | None:
-        """Return the model with this id, ignoring case; None where the table has none."""
+        """Return the model with this id, ignoring case; None if the table has none."""
         wanted = model_id.lower()
         return next((model for model in self.models if model.id.lower() == wanted), None)
 

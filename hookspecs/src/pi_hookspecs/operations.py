@@ -115,7 +115,7 @@ class GrepOperations(Protocol):
         The arguments ask for ripgrep's JSON lines and end with the path to search.
 
         Raises:
-            PiError: It ended with another code than 0 and 1; the message is its own.
+            PiError: It ended with a code other than 0 and 1; the message is ripgrep's.
         """
         ...
 

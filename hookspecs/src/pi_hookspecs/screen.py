@@ -55,7 +55,7 @@ class MouseEvent(Value):
         kind: What happened.
         x: Cells from the component's left edge.
         y: Rows from its first row.
-        button: 1 is the left one, 2 the middle one, 3 the right one; 0 where no button is involved.
+        button: 1 is the left one, 2 the middle one, 3 the right one; 0 if no button is involved.
         modifiers: Those that were held: ``ctrl``, ``shift``, ``alt``.
     """
 

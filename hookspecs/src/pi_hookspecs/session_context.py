@@ -32,7 +32,7 @@ class SessionContext(Value):
         messages: The conversation after compaction, branch summaries and context edits; stored messages are parsed
             on access.
         thinking_level: As last changed on the branch, ``off`` where it never was changed.
-        model: As last changed on the branch, or of the last answer; None where there is neither.
+        model: As last changed on the branch, or of the last answer; None if there is neither.
         has_thinking_level: Whether the branch sets the level.
     """
 

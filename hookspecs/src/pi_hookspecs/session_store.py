@@ -90,7 +90,7 @@ class EntryIndex(ReprMixin):
         ids: Their ids.
         parent_ids: Ids of their parents; None for a root.
         types: Their types, ``"message"``.
-        system: Positions of the messages of role ``system``, possibly with others; None where all messages must be read
+        system: Positions of the messages of role ``system``, possibly with others; None if all messages must be read
             to find them, which core then does before the first request.
     """
 

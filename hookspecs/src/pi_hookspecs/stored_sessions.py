@@ -139,13 +139,13 @@ class StoredActions(Protocol):
 
     @property
     def totals(self) -> Usage:
-        """Tokens and cost of the session: all branches, side requests, tools, and child sessions, running ones too."""
+        """Tokens and cost of the session: all branches, side requests, tools, and child sessions, even running ones."""
         ...
 
     def create_session(
         self, *, persist: bool = False, parent_call: str | None = None, label: str | None = None, **options: Any
     ) -> Any:
-        """Return a new ``AgentSession`` for a subagent: ``async with ctx.create_session(...) as session``.
+        """Return a new child session, an ``AgentSession``: ``async with ctx.create_session(...) as session``.
 
         It uses the working directory, model, plugins, settings and keys of this one, and has none of the tools that are
         excluded here. Its usage counts for this session:
@@ -159,6 +159,6 @@ class StoredActions(Protocol):
             options: Those of ``create_agent_session``; ``disable``, a list of names, leaves plugins out.
 
         Raises:
-            PiError: Subagents are nested too deeply, or ``persist`` is given with a ``session_manager``.
+            PiError: Child sessions are nested too deeply, or ``persist`` is given with a ``session_manager``.
         """
         ...

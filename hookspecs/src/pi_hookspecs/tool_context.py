@@ -88,5 +88,5 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
         ...
 
     async def relay(self, event: Any) -> None:
-        """Show a subagent's event under this call: ``session.subscribe(ctx.relay)``."""
+        """Show a child session's event under this call: ``session.subscribe(ctx.relay)``."""
         ...

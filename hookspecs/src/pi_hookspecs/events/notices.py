@@ -43,7 +43,7 @@ class QueueUpdateEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class EntryAppendedEvent(ReprMixin):
-    """An entry that is not a message was appended to the session."""
+    """An entry other than a message was appended to the session."""
 
     type: ClassVar[Literal["entry_appended"]] = "entry_appended"
     entry: SessionEntry

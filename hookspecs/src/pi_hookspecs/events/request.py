@@ -186,7 +186,7 @@ class AfterProviderResponseEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ModelUsageEvent(ReprMixin):
-    """A request has ended, and this is what it used.
+    """A request has ended, with this usage.
 
     Attributes:
         request_id: Id of the request. This field and the next three are as in ``BeforeModelRequestEvent``.

@@ -29,7 +29,7 @@ class PromptGate:
         self._abort: AbortController | None = None
         self._task: asyncio.Task[Any] | None = None
         self.call: PromptCall | None = None
-        """What a program asked of the prompt inside; None where it asked nothing, and between prompts."""
+        """What a program asked of the prompt inside; None if it asked nothing, and between prompts."""
         self.trace_context: Mapping[str, str] = {}
         """``traceparent`` and ``tracestate`` that came with the prompt inside."""
         self._settled = asyncio.Event()

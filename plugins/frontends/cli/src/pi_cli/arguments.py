@@ -58,7 +58,7 @@ class FirstWord(Value):
 
 
 def first_word(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> FirstWord | None:
-    """Return the word that may name a subcommand; None where the command line can only be a prompt.
+    """Return the word that may name a subcommand; None if the command line can only be a prompt.
 
     It is a prompt after ``-p``, ``--mode`` or ``--``, and when it contains spaces or names a file.
     Options of plugins are known from ``records`` alone; what follows any other may be its value.

@@ -183,7 +183,7 @@ def _get(host: PluginHost, _params: dict[str, Any], key: str) -> None:
 
 
 def _defaults_below(steps: Sequence[str]) -> dict[str, Any]:
-    """Return the defaults of the settings below a name as one object; empty where there are none."""
+    """Return the defaults of the settings below a name as one object; empty if there are none."""
     found: dict[str, Any] = {}
     for each in schema_info.settings():
         inside = each.steps[: len(steps)] == (*steps,) and len(each.steps) > len(steps) and "*" not in each.steps

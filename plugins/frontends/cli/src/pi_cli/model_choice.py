@@ -21,7 +21,7 @@ __all__ = ["ModelChoice", "choice_without_model", "choose_model"]
 
 @frozen(eq=False, repr=False)
 class ModelChoice(Value):
-    """The selection; None where the session has its own.
+    """The selection; None if the session has its own.
 
     Attributes:
         scope: The models to cycle through.

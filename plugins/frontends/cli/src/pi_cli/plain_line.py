@@ -28,7 +28,7 @@ class PlainLine(NamedTuple):
 
 
 def read_plain(arguments: Sequence[str], options: Iterable[Option], *, to_first_word: bool = False) -> PlainLine | None:
-    """Return the values of a command line; None where it is not written plainly.
+    """Return the values of a command line; None if it is not written plainly.
 
     Args:
         arguments: The arguments, without ``--``.

@@ -105,7 +105,7 @@ def _clean_lines(text: str) -> list[str]:
 
 
 def last_line(text: str) -> str:
-    """Return the last non-blank line of an output, cleaned; empty where there is none."""
+    """Return the last non-blank line of an output, cleaned; empty if there is none."""
     rows = (row.strip() for row in reversed(_clean_lines(text[-_TAIL:])))
     return next(filter(None, rows), "")
 

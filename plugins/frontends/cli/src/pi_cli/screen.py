@@ -139,7 +139,7 @@ class Screen:
 
 
 def _columns(stream: TextIO) -> int | None:
-    """Return the columns of the terminal behind a stream; None where there is none."""
+    """Return the columns of the terminal behind a stream; None if there is none."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or None
     except (OSError, ValueError):

@@ -84,7 +84,7 @@ class _Choice:
         return session
 
     def with_id(self) -> SessionInfo | None:
-        """Return the session of this folder with exactly the id of ``--session-id``; None where there is none."""
+        """Return the session of this folder with exactly the id of ``--session-id``; None if there is none."""
         if self.options.session_id is None:
             return None
         folder, host, environ = self.options.session_dir, self.host, self.environ

@@ -112,7 +112,7 @@ class TerminalUI(DialogUI):
         return f"{prefix}{clean_text(message)}"
 
     def secret(self, prompt: str) -> str | None:
-        """Ask for a line without echo; None where there is none. Blocks the event loop."""
+        """Ask for a line without echo; None if there is none. Blocks the event loop."""
         try:
             if not self.interactive:
                 return sys.stdin.readline() if sys.stdin is not None else None
@@ -182,7 +182,7 @@ class TerminalUI(DialogUI):
         return line.strip() if line is not None else None
 
     def _answer(self, question: str) -> Coroutine[Any, Any, str | None]:
-        """Print the question now, and return an awaitable of the answer; None where there is none."""
+        """Print the question now, and return an awaitable of the answer; None if there is none."""
         if self._lines is None:
             self._lines = _Lines()
         self._question = question

@@ -67,7 +67,7 @@ def mentioning(word: str, pages: Path) -> Iterator[tuple[Topic, str]]:
 
 
 def _topic(pages: Path, link: str, text: str) -> Topic | None:
-    """Return the topic of an entry of the index; None where its page is not among those that are installed."""
+    """Return the topic of an entry of the index; None if its page is not among those that are installed."""
     file = pages / link
     name = file.parent.name if file.name == "README.md" else file.stem
     if not file.is_file():

@@ -37,7 +37,7 @@ class NotebookUI(DialogUI):
         self.before: Callable[[], object] = bool
 
     async def ask_dialog(self, dialog: DialogRequest) -> Any:
-        """Ask below the running cell; None where the program that executes the notebook has no user."""
+        """Ask below the running cell; None if the program that executes the notebook has no user."""
         from pi_jupyter.widgets import has_user
 
         self.before()

@@ -44,7 +44,7 @@ class QueueLink:
         self._news.set()
 
     async def pump(self, deliver: Callable[[bytes | None], Awaitable[None]], end: Callable[[], object]) -> None:
-        """Deliver lines until the link ends; None where there was none for a while.
+        """Deliver lines until the link ends; None if there was none for a while.
 
         Args:
             deliver: Delivers a line; an OSError means that the client is gone.

@@ -187,7 +187,7 @@ class SetModel(Request[JsonObject]):
 
 @frozen(kw_only=True)
 class CycleModel(Request[values.ModelCycle | None]):
-    """Select the next model; null where there is no other."""
+    """Select the next model; null if there is no other."""
 
     type = "cycle_model"
     result = record(values.ModelCycle)
@@ -212,7 +212,7 @@ class SetThinkingLevel(Request[None]):
 
 @frozen(kw_only=True)
 class CycleThinkingLevel(Request[values.ThinkingChoice | None]):
-    """Select the next thinking level; null where there is no other."""
+    """Select the next thinking level; null if there is no other."""
 
     type = "cycle_thinking_level"
     result = record(values.ThinkingChoice)

@@ -89,7 +89,7 @@ class CommandMethods:
         return await self.call(commands.SetModel(provider=provider, model_id=model_id))
 
     async def cycle_model(self) -> values.ModelCycle | None:
-        """Select the next model; None where there is no other."""
+        """Select the next model; None if there is no other."""
         return await self.call(commands.CycleModel())
 
     async def get_available_models(self) -> tuple[JsonObject, ...]:
@@ -101,7 +101,7 @@ class CommandMethods:
         await self.call(commands.SetThinkingLevel(level=level))
 
     async def cycle_thinking_level(self) -> ThinkingLevel | None:
-        """Select the next thinking level; None where there is no other."""
+        """Select the next thinking level; None if there is no other."""
         choice = await self.call(commands.CycleThinkingLevel())
         return None if choice is None else choice.level
 

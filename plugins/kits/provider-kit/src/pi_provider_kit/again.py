@@ -50,7 +50,7 @@ async def with_retries(
 
 
 def _pause_ms(failure: Exception, attempt: int, longest_ms: int | None) -> int | None:
-    """Return the delay; None where a retry does not help, or the server asks for more than the user's limit."""
+    """Return the delay; None if a retry does not help, or the server asks for more than the user's limit."""
     if not isinstance(failure, HttpFailed):
         return None
     status = failure.status or 0

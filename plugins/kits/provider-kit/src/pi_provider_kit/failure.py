@@ -51,7 +51,7 @@ class HttpFailed(RequestFailed):
             answer broke off), ``stuck`` (it went on without new content), ``oversized`` (it was too long),
             ``incomplete`` (it ended without the API's final event), ``event`` (the API reported an error during the
             answer), ``filtered`` (the model or a filter refused).
-        body: The answer's text, shortened; empty where there was none.
+        body: The answer's text, shortened; empty if there was none.
     """
 
     def __init__(self, message: str, *, kind: str, body: str = "", **known: Any) -> None:
@@ -154,7 +154,7 @@ def transport_failure(error: Exception, url: str, timeouts: Timeouts, *, status:
             ``TimeoutError`` is that of ``AbortWatch``: the answer did not begin in time, or made no progress.
         url: URL of the request.
         timeouts: The timeouts of the request.
-        status: Status of the response that broke off; None where none had begun.
+        status: Status of the response that broke off; None if none had begun.
     """
     if status is None:
         return _unanswered(error, url, timeouts.first_byte)

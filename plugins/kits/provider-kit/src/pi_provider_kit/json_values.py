@@ -70,7 +70,7 @@ def dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def token_count(*values: Any) -> int:
-    """Return the first of the values that is a number of tokens, 0 where none is."""
+    """Return the first of the values that is a number of tokens, 0 if none is."""
     for value in values:
         if isinstance(value, int | float) and not isinstance(value, bool) and -_MOST < value < _MOST:  # no NaN
             return max(0, int(value))

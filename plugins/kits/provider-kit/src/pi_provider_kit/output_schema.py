@@ -20,7 +20,7 @@ checks the answer against the whole of it."""
 
 
 def claude_output_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the schema with every object closed, as Claude accepts it; None where it cannot be expressed.
+    """Return the schema with every object closed, as Claude accepts it; None if it cannot be expressed.
 
     That is an object that allows keys which the schema does not name, or a recursive schema.
     """

@@ -74,7 +74,7 @@ def proxied_transport(proxy: str, context: ssl.SSLContext) -> httpx.AsyncBaseTra
 
 
 def proxy_failure(proxy: str, error: httpx.ConnectError) -> httpx.ProxyError | None:
-    """Return the error that names the proxy, without its password; None where the error is the server's own."""
+    """Return the error that names the proxy, without its password; None if the error is the server's own."""
     import ssl
 
     import httpx

@@ -30,7 +30,7 @@ _RAW = {"\n": "line breaks", "\r": "line breaks", "\t": "tabs"}
 
 
 def repair_arguments(text: str) -> tuple[dict[str, Any], str] | None:
-    """Return the repaired arguments and a note of the repairs, None where they are ambiguous.
+    """Return the repaired arguments and a note of the repairs, None if they are ambiguous.
 
     Only for the text of a call that the provider closed, in a message that did not stop for length; the
     ``AnswerBuilder`` of this kit does that.

@@ -29,7 +29,7 @@ _EPOCH_MS = 1e12
 
 
 def retry_after_ms(headers: Mapping[str, str], body: str, status: int, now: float) -> int | None:
-    """Return the delay that the server asks for in milliseconds, None where it asks for none.
+    """Return the delay that the server asks for in milliseconds, None if it asks for none.
 
     Precedence: ``retry-after-ms``, ``retry-after`` (seconds or a date), the headers with the reset time of an exhausted
     limit, a hint in the body.

@@ -67,7 +67,7 @@ def strict_parameters(
 
 
 def strict_schema(schema: Mapping[str, Any], *, references: bool = False) -> dict[str, Any] | None:
-    """Return the schema in its strict form, None where it has none.
+    """Return the schema in its strict form, None if it has none.
 
     Without the nulls of optional properties, it accepts the same values as the schema, restricted to the properties
     that it names. ``default`` is left out.

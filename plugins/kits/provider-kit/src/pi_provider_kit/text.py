@@ -22,7 +22,7 @@ class WholeText:
         self._half = ""
 
     def add(self, piece: str) -> str:
-        """Return the complete characters; empty where there is only half of one."""
+        """Return the complete characters; empty if there is only half of one."""
         if piece.isascii() and not self._half:
             return piece
         piece, self._half = self._half + piece, ""

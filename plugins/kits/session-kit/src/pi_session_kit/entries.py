@@ -61,7 +61,7 @@ class StoredEntries:
             return self._damaged(number, str(error))
 
     def message(self, number: int) -> AgentMessage | None:
-        """Return the message of an entry, parsed alone; None where the whole line must be parsed."""
+        """Return the message of an entry, parsed alone; None if the whole line must be parsed."""
         data, start = self._lines.data, self._lines.starts[number]
         before = _BEFORE_MESSAGE.match(data, start)
         if before is None:

@@ -63,7 +63,7 @@ class Lines:
         parent_ids: The ids of the entries' parents.
         types: The entries' types; ``branch``, which older documents use, is read as ``label``.
         damage: The invalid lines before the last.
-        torn: Offset of an incomplete last line; None where there is none.
+        torn: Offset of an incomplete last line; None if there is none.
         completed: Numbers of the entries whose id or parent was derived, because their lines do not have it.
         system: Numbers of the messages that may be of role ``system``.
     """

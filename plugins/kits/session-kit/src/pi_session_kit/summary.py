@@ -149,7 +149,7 @@ def _entries(data: bytes, place: int) -> Iterator[tuple[str, str, int, int, int]
 
 
 def _last_time(data: bytes, start: int, end: int) -> int | None:
-    """Return the timestamp at the end of a message; None where it ends with another field."""
+    """Return the timestamp at the end of a message; None if it ends with another field."""
     place = data.rfind(_TIMESTAMP, max(start, end - _STAMP_LENGTH), end)
     found = _LAST_FIELD.fullmatch(data, place + len(_TIMESTAMP), end) if place >= 0 else None
     return int(found[1]) if found else None

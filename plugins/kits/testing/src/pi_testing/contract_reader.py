@@ -51,7 +51,7 @@ class Decoder(Protocol):
         ...
 
     def close(self) -> Any:
-        """Return the events that the end of the stream completes; None where there can be none."""
+        """Return the events that the end of the stream completes; None if there can be none."""
         ...
 
 

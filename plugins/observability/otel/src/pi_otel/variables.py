@@ -27,7 +27,7 @@ def is_wanted(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def exporter_of(signal: str, environ: Mapping[str, str] = os.environ) -> str | None:
-    """Return the exporter that the variables ask for, ``otlp`` for an address alone; None where they ask for none.
+    """Return the exporter that the variables ask for, ``otlp`` for an address alone; None if they ask for none.
 
     Args:
         signal: ``TRACES`` or ``METRICS``.

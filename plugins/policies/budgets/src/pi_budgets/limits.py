@@ -141,7 +141,7 @@ class _Layer:
                 yield from self._scope(("budgets", name), inside, None)
 
     def unknown_price(self, value: Any) -> str | None:
-        """Return ``budgets.unknownPrice``; None where it is not set."""
+        """Return ``budgets.unknownPrice``; None if it is not set."""
         given: str | None = value.get("unknownPrice") if isinstance(value, dict) else None
         if given is not None and given not in _UNKNOWN_PRICE:
             raise self._error(("budgets", "unknownPrice"), _must_be(f"one of {', '.join(_UNKNOWN_PRICE)}", given))

@@ -96,7 +96,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def chain_of(payload: Any, digests: Digests, declaration: Callable[[str], Any]) -> Chain | None:
-    """Return the chain of a payload in any of the formats of the providers; None where it has no messages.
+    """Return the chain of a payload in any of the formats of the providers; None if it has no messages.
 
     Args:
         payload: What was sent.

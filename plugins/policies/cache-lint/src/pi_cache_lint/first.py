@@ -50,7 +50,7 @@ class Moment:
         parts: What it was built of.
         changes: What plugins changed before the payload was made, by hook.
         payload_changes: What they changed in the payload.
-        messages: The messages before they became a part of the payload; None where they are not known.
+        messages: The messages before they became a part of the payload; None if they are not known.
         tools: All tools, and the names of the active ones; None if they have not changed since.
     """
 

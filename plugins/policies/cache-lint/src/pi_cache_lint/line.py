@@ -39,11 +39,11 @@ class Line(ReprMixin):
         started: When it was sent, in seconds since 1970.
         leaf: The session's latest entry then.
         level: The thinking level.
-        prompt: Hash of the system prompt before it became a part of the payload; empty where it is not known.
+        prompt: Hash of the system prompt before it became a part of the payload; empty if it is not known.
         sections: The parts that it was built of.
-        offered: Name and hash of the tools before they became a part of the payload; empty where they are not known.
+        offered: Name and hash of the tools before they became a part of the payload; empty if they are not known.
         owners: The plugin of each tool.
-        messages: The messages before they became a part of the payload; None where they are not known.
+        messages: The messages before they became a part of the payload; None if they are not known.
         changes: What plugins changed in it.
         caches: Whether the provider has ever reported cached tokens.
     """

@@ -18,7 +18,7 @@ class Limits(NamedTuple):
 
     Attributes:
         enabled: Whether conversations are compacted automatically.
-        window: The model's window; 0 where it is not known.
+        window: The model's window; 0 if it is not known.
         reserve: Tokens reserved for an answer, and for the summary.
         keep: Newest tokens that are kept verbatim.
     """

@@ -48,7 +48,7 @@ class ContextSize:
         return tokens
 
     def _grown(self, branch: Sequence[SessionEntry]) -> int | None:
-        """Return the size from the newest answer that counted it, or the last estimate; None where there is neither."""
+        """Return the size from the newest answer that counted it, or the last estimate; None if there is neither."""
         later = 0
         for entry in reversed(branch):
             if entry.id == self._leaf:

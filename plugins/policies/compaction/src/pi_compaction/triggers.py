@@ -147,7 +147,7 @@ def _limits(ctx: PiContext) -> Limits | None:
 
 
 def _last_answer(ctx: PiContext) -> AssistantMessage | None:
-    """Return the branch's last answer; None where it is older than the last compaction."""
+    """Return the branch's last answer; None if it is older than the last compaction."""
     for entry in reversed(ctx.session.branch()):
         if entry.type == "compaction":
             return None

@@ -103,7 +103,7 @@ class Run:
     Attributes:
         path: Absolute; a pattern of paths if the shell makes names from it.
         command: The simple command that runs it, as matched by the user's rules.
-        reader: The interpreter; None where the file itself names it.
+        reader: The interpreter; None if the file itself names it.
     """
 
     path: str

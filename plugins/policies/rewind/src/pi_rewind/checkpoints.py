@@ -41,7 +41,7 @@ class Change:
     Attributes:
         path: Relative to the root.
         mode: git's mode in the second tree, ``100644``, ``100755``, ``120000`` for a link or ``040000`` for a folder
-            that is empty, or has other permissions; None where it is absent.
+            that is empty, or has other permissions; None if it is absent.
         blob: Its content there; empty for a folder.
         old_mode: The mode in the first tree.
         old_blob: The content in the first tree.
@@ -129,7 +129,7 @@ class Checkpoints:
         """Store the current work tree.
 
         Args:
-            paths: The only ones that can have changed since the last time, relative to the root; None where any can.
+            paths: The only ones that can have changed since the last time, relative to the root; None if any can.
                 Saves examining every file.
             covering: A checkpoint that is about to be restored: the files that it would overwrite, and its folders, are
                 stored even if they are ignored.

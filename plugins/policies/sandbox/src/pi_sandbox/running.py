@@ -24,7 +24,7 @@ _PAUSE = 0.02
 
 
 def now_in_ticks() -> int:
-    """Return the time as the kernel counts the start of processes; 0 where it does not."""
+    """Return the time as the kernel counts the start of processes; 0 if it does not."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return int(time.clock_gettime(clock) * os.sysconf("SC_CLK_TCK")) if clock is not None else 0
 

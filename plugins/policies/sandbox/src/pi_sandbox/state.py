@@ -272,7 +272,7 @@ class Sandbox:
 
 
 def sandbox_of(ctx: PiContext) -> Sandbox | None:
-    """Return the sandbox of a session; None where it is off.
+    """Return the sandbox of a session; None if it is off.
 
     Raises:
         PiError: It was requested but cannot work: the settings are invalid, or no engine works.

@@ -124,7 +124,7 @@ def _copied_by_worktree(cwd: Path, found: dict[str, str]) -> str | None:
 
 
 def _main_folder(worktree: str, mark: str) -> str | None:
-    """Return the folder of the repository that a ``.git`` file belongs to; None where it is not a linked worktree."""
+    """Return the folder of the repository that a ``.git`` file belongs to; None if it is not a linked worktree."""
     try:
         with open(mark, encoding="utf-8", errors="replace") as file:
             line = file.readline(_LONGEST)

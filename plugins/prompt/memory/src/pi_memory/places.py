@@ -25,7 +25,7 @@ def exists_any(ctx: PiContext) -> bool:
 
 
 def project_file(cwd: Path) -> Path | None:
-    """Return the project's file; None where it is a link out of the project, which a repository may contain."""
+    """Return the project's file; None if it is a link out of the project, which a repository may contain."""
     file = cwd / NAME
     return None if escapes_root(file, cwd) else file
 

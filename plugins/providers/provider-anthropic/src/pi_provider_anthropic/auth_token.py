@@ -20,7 +20,7 @@ class AuthToken:
         return provider == self.name and auth_token() is not None
 
     async def credential(self, provider: str) -> str | None:
-        """Return the token, None where there is none."""
+        """Return the token, None if there is none."""
         return auth_token() if provider == self.name else None
 
 

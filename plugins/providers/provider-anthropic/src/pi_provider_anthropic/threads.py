@@ -69,7 +69,7 @@ class Threads:
 
     def __init__(self) -> None:
         self._positions: OrderedDict[str, _Position | None] = OrderedDict()
-        """By session; None where the host rejected threads."""
+        """By session; None if the host rejected threads."""
 
     def is_rejected(self, session: str) -> bool:
         """Whether the host has rejected threads in this session."""
@@ -146,7 +146,7 @@ class Turn:
         }
 
     def instead(self, failure: Exception) -> dict[str, Any] | None:
-        """Return what to send after a failure that is the thread's; None where another request would fail as well."""
+        """Return what to send after a failure that is the thread's; None if another request would fail as well."""
         if self._sent is None or not isinstance(failure, HttpFailed) or failure.kind != "status":
             return None
         code = _error_code(failure.body)

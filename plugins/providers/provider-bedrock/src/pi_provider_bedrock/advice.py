@@ -26,7 +26,7 @@ class Circumstances:
     """Context of a request and its response headers, for advice.
 
     Attributes:
-        profile: Name of the AWS profile; None where a bearer token was sent.
+        profile: Name of the AWS profile; None if a bearer token was sent.
         region: Region of the request.
         headers: Response headers, names in lower case.
         secrets: Credentials of the request, to be redacted.

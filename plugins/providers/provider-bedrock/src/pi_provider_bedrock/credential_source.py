@@ -19,7 +19,7 @@ class AwsCredentials:
     name = "amazon-bedrock"
 
     def available(self, provider: str) -> bool | None:
-        """Return whether variables or files lead to usable credentials; None where only a request can show it."""
+        """Return whether variables or files lead to usable credentials; None if only a request can show it."""
         if provider != self.name or not _can_sign():
             return False
         from pi_provider_bedrock.failures import AwsFailed

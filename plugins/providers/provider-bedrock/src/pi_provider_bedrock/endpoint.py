@@ -62,7 +62,7 @@ class Endpoint:
 
     Attributes:
         base_url: The base URL.
-        region: Signs the request; None where only the address is known, which a bearer token suffices for.
+        region: Signs the request; None if only the address is known, which a bearer token suffices for.
     """
 
     base_url: str
@@ -116,7 +116,7 @@ def endpoint_of(
 
 
 def geography_of(model_id: str) -> str | None:
-    """Return the prefix of a cross-region inference profile, None where the id has none."""
+    """Return the prefix of a cross-region inference profile, None if the id has none."""
     prefix = model_id.partition(".")[0]
     return prefix if prefix in GEOGRAPHIES or prefix == "global" else None
 

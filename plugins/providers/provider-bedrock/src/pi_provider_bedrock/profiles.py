@@ -40,7 +40,7 @@ def config_file(environ: Mapping[str, str]) -> Path:
 
 
 def profile_region(environ: Mapping[str, str]) -> str | None:
-    """Return the region of the profile, None where it has none.
+    """Return the region of the profile, None if it has none.
 
     Raises:
         AwsFailed: The file exists and cannot be read.

@@ -53,7 +53,7 @@ class ToolNames:
 def to_tool_config(
     tools: Iterable[Tool], choice: Any, messages: Iterable[dict[str, Any]], names: ToolNames, model: Model
 ) -> dict[str, Any] | None:
-    """Return ``toolConfig``, None where there are no tools.
+    """Return ``toolConfig``, None if there are no tools.
 
     The API rejects a conversation with calls and no tools: then the called tools are declared.
 

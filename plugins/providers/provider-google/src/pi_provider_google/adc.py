@@ -158,7 +158,7 @@ def _google_auth() -> tuple[Any, Any, Any]:
 def _user_of_gcloud(environ: Mapping[str, str]) -> tuple[Any, None] | None:
     """Return the credentials of the user who signed in with gcloud, where the environment names the project.
 
-    google-auth would find them, too, but runs gcloud for a project first, which takes seconds. None where it has to
+    google-auth would find them, too, but runs gcloud for a project first, which takes seconds. None if it has to
     search: for a key file, for another kind of account, or for a file that it will refuse.
     """
     if environ.get("GOOGLE_APPLICATION_CREDENTIALS") or not _project(environ):

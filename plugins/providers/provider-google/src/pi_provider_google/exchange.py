@@ -41,7 +41,7 @@ class Call:
         headers: With the key.
         secrets: Values to redact from errors.
         error_text: Template of HTTP errors, with ``{status}`` and ``{body}``.
-        sdk: Credential arguments of the vendor's client; None where it does not support the API.
+        sdk: Credential arguments of the vendor's client; None if it does not support the API.
     """
 
     bases: tuple[str, ...]

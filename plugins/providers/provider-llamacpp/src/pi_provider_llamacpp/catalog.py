@@ -37,7 +37,7 @@ _UNKNOWN_WINDOW = 4096
 
 @frozen
 class Listed:
-    """A file and its header; ``header`` is None where there was no time to read it, or it is damaged."""
+    """A file and its header; ``header`` is None if there was no time to read it, or it is damaged."""
 
     found: Found
     header: Header | None = None
@@ -93,7 +93,7 @@ def to_model(listed: Listed, options: Options) -> Model:
 
 
 def _key(path: Path) -> str:
-    """Return what changes with a file; empty where it is gone."""
+    """Return what changes with a file; empty if it is gone."""
     with suppress(OSError):
         facts = path.stat()
         return f"{path}|{facts.st_size}|{facts.st_mtime_ns}"

@@ -42,11 +42,11 @@ class Header:
         architecture: ``llama``, ``qwen2`` and so on.
         name: As its makers call it; may be empty.
         kind: ``model``, or what else the file is: ``adapter``, ``mmproj``.
-        context_length: Tokens that it was trained for; 0 where the file does not say.
-        layers: Blocks of the network; 0 where the file does not say.
+        context_length: Tokens that it was trained for; 0 if the file does not say.
+        layers: Blocks of the network; 0 if the file does not say.
         cache_width: Values that the cache keeps of a token in one layer.
         thinks: Whether the template has marks of thinking.
-        template: The chat template, in Jinja; empty where there is none.
+        template: The chat template, in Jinja; empty if there is none.
         tensors: How many there are.
     """
 
@@ -143,7 +143,7 @@ class _Reading:
         return tensors, pairs
 
     def find(self, name: str) -> str:
-        """Return a text by its name from wherever it is in the header; empty where it is not found."""
+        """Return a text by its name from wherever it is in the header; empty if it is not found."""
         wanted = struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", _TEXT)
         start = self._at
         while (place := self._read.find(wanted, start)) < 0:
@@ -198,7 +198,7 @@ class _Reading:
                 raise ValueError(f"it ends after {len(self._read):,} bytes, in its header")
 
     def _more(self) -> bool:
-        """Read on; return False where there is no more, or enough was read."""
+        """Read on; return False if there is no more, or enough was read."""
         piece = self._file.read(_PIECE) if len(self._read) < _LIMIT else b""
         self._read += piece
         return bool(piece)

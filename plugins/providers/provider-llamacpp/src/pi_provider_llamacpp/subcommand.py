@@ -41,7 +41,7 @@ def run_subcommand(arguments: list[str], host: Any) -> int:
 
 
 def _run(arguments: list[str], host: Any) -> int | None:
-    """Run what the arguments say; None where they say nothing that is known."""
+    """Run what the arguments say; None if they say nothing that is known."""
     code = None
     match arguments:
         case [] | ["-h" | "--help"]:

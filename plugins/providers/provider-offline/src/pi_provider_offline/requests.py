@@ -22,7 +22,7 @@ class Request:
     """One thing that the user asks for.
 
     Attributes:
-        path: File or folder; ``.`` is the working directory. None where "it" names no file.
+        path: File or folder; ``.`` is the working directory. None if "it" names no file.
         text: The pattern, command, content or old text; of kind ``unknown`` the user's own words.
         new: What ``text`` is replaced with.
         first: First line to read: 1, or minus ``count`` for the end of the file.

@@ -32,7 +32,7 @@ class Toolbox:
         self._schemas: dict[str, Mapping[str, Any]] = {tool.name: tool.parameters or {} for tool in tools}
 
     def call(self, name: str, **arguments: Any) -> Call | None:
-        """Return a call of a tool with the arguments that are not None; None where it cannot be called so."""
+        """Return a call of a tool with the arguments that are not None; None if it cannot be called so."""
         schema = self._schemas.get(name)
         if schema is None:
             return None
@@ -89,7 +89,7 @@ def page_of(reply: Reply) -> Page:
 
 
 def listing_of(reply: Reply) -> tuple[list[str], str]:
-    """Return the lines of a listing, and the tool's notice that there are more; empty where there is none."""
+    """Return the lines of a listing, and the tool's notice that there are more; empty if there is none."""
     text = reply.output()
     cut = _LIMIT.search(text)
     if cut is not None:

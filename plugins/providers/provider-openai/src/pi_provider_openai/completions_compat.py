@@ -129,7 +129,7 @@ _OPENROUTER_OWN_ROLES = ("anthropic/", "openai/")
 
 
 def host_of(base_url: str) -> str:
-    """Return the host's name in lower case; empty where the URL has none."""
+    """Return the host's name in lower case; empty if the URL has none."""
     try:
         return urlsplit(base_url).hostname or ""
     except ValueError:

@@ -88,7 +88,7 @@ class CompletionsFeeder(Feeder):
     Args:
         model: The model.
         needs_finish_reason: Whether the host sends a finish reason; one that does not may just end the stream.
-        tools: Names of tools that a model may call by writing XML into its text; empty where that is never a call.
+        tools: Names of tools that a model may call by writing XML into its text; empty if that is never a call.
     """
 
     def __init__(self, model: Model, *, needs_finish_reason: bool = True, tools: Collection[str] = ()) -> None:

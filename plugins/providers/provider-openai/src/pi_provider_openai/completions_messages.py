@@ -108,7 +108,7 @@ def _answer(message: AssistantMessage, model: Model, compat: Mapping[str, Any]) 
 
 
 def _content(message: AssistantMessage, thoughts: list[ThinkingContent], compat: Mapping[str, Any]) -> Any:
-    """Return a string, null where there is no text, or parts where thinking has to be text."""
+    """Return a string, null if there is no text, or parts where thinking has to be text."""
     texts = [block.text for block in message.content if isinstance(block, TextContent) and block.text.strip()]
     spoken = [block.thinking for block in thoughts if block.thinking.strip()]
     if spoken and compat["requiresThinkingAsText"]:

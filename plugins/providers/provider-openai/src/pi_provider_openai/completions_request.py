@@ -64,7 +64,7 @@ class _Requested:
         self.compat = compat
         self.on = thinking.level is not None
         self.word = thinking.effort
-        """The host's value for the level, or for "off"; None where it cannot be turned off."""
+        """The host's value for the level, or for "off"; None if it cannot be turned off."""
         self.own_word = (model.thinking_level_map or {}).get(thinking.level or "off")
         """The same, only from the model's own map."""
         budget = thinking_budget(thinking.level, options.thinking_budgets) if thinking.level else 0

@@ -31,7 +31,7 @@ class EntraToken:
         return _own_token() is not None or (_is_named() and _identity_is_installed())
 
     async def credential(self, provider: str) -> str | None:
-        """Return a valid token, None where there is none.
+        """Return a valid token, None if there is none.
 
         Raises:
             UserError: azure-identity is installed and got no token.
@@ -95,7 +95,7 @@ def _credential(identity: Any) -> Any:
 
 
 def _identity() -> Any:
-    """Return the module azure.identity, None where it is not installed."""
+    """Return the module azure.identity, None if it is not installed."""
     from importlib import import_module
 
     try:

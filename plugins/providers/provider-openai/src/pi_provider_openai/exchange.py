@@ -32,7 +32,7 @@ class Call:
         path: ``/chat/completions`` or ``/responses``.
         payload: The body.
         headers: Without the key.
-        key: The key or token; None where the host needs none.
+        key: The key or token; None if the host needs none.
         azure_version: The ``api-version`` of Azure; None for other hosts.
         error_text: Template of HTTP errors, with ``{status}`` and ``{body}``.
     """

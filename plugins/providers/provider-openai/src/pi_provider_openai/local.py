@@ -69,7 +69,7 @@ async def with_models(http: Http, row: ProviderInfo, options: StreamOptions) -> 
 
 
 async def _listed(http: Http, row: ProviderInfo, options: StreamOptions) -> Any:
-    """Return what ``GET .../models`` answers; None where it is not a model server."""
+    """Return what ``GET .../models`` answers; None if it is not a model server."""
     from pi_hookspecs.errors import RequestFailed
     from pi_provider_kit import HttpRequest, fetch_json
 
@@ -98,7 +98,7 @@ async def _listens(base_url: str) -> bool:
 
 
 async def _looked_up(name: str) -> list[str]:
-    """Return the addresses of a name; empty where it has none.
+    """Return the addresses of a name; empty if it has none.
 
     The lookup runs in a daemon thread; asyncio would wait for its own thread at exit.
     """

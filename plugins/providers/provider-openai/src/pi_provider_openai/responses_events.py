@@ -130,7 +130,7 @@ class ResponsesFeeder(Feeder):
     def _open(
         self, event: dict[str, Any], kind: Literal["text", "thinking"]
     ) -> Generator[AssistantMessageEvent, None, _Item | None]:
-        """Yield the start of the block if it is new; return the item, None where it cannot grow."""
+        """Yield the start of the block if it is new; return the item, None if it cannot grow."""
         key = _key(event)
         item = self._items.get(key)
         if item is None:

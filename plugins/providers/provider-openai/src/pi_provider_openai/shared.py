@@ -64,7 +64,7 @@ class Thinking(NamedTuple):
 
     Attributes:
         level: pi's level; None is off.
-        effort: The API's value; None where it has none for "off".
+        effort: The API's value; None if it has none for "off".
     """
 
     level: ThinkingLevel | None
@@ -101,7 +101,7 @@ def cache_retention(options: StreamOptions) -> str:
 
 
 def cache_key(options: StreamOptions) -> str | None:
-    """Return the session's id as a cache key; None where caching is off."""
+    """Return the session's id as a cache key; None if caching is off."""
     if not options.session_id or cache_retention(options) == "none":
         return None
     return options.session_id[:_CACHE_KEY]

@@ -112,7 +112,7 @@ def folded(text: str, written: Any = None, class_: str = "output") -> Html:
 
 
 def _cut(text: str) -> int | None:
-    """Return the end of the visible part; None where all of it is visible."""
+    """Return the end of the visible part; None if all of it is visible."""
     end = -1
     for _ in range(_SHOWN_LINES):
         end = text.find("\n", end + 1)

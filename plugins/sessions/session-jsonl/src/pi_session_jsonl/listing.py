@@ -67,7 +67,7 @@ def list_sessions(
 
 
 def header_of(path: str) -> dict[str, Any] | None:
-    """Return a file's header without reading the whole file; None where there is none."""
+    """Return a file's header without reading the whole file; None if there is none."""
     try:
         with Path(path).open("rb") as file:
             header = _first_value(file)

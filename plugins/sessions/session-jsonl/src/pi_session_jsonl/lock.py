@@ -30,7 +30,7 @@ def try_lock(fd: int) -> bool:
 
 
 def holder_of(fd: int) -> int | None:
-    """Return the process that has the lock of an open file; None where that is unknown (all systems but Linux)."""
+    """Return the process that has the lock of an open file; None if that is unknown (all systems but Linux)."""
     inode = str(os.fstat(fd).st_ino)
     try:
         rows = [row.split() for row in Path("/proc/locks").read_text(encoding="ascii").splitlines()]

@@ -76,7 +76,7 @@ class Hit:
 
     @property
     def timestamp(self) -> str | None:
-        """The time as in session files; None where there is none."""
+        """The time as in session files; None if there is none."""
         if not self.time:
             return None
         moment = datetime.fromtimestamp(self.time / 1000, UTC)
@@ -198,7 +198,7 @@ class SearchIndex:
         return bool(self._database.execute(sql, values).fetchone()[0])
 
     def _hit(self, number: int, score: float, weigh: Weight) -> Hit | None:
-        """Return what a search shows of an entry; None where its session is gone."""
+        """Return what a search shows of an entry; None if its session is gone."""
         path, *columns, text = self._database.execute(_HIT, (number,)).fetchone()
         name = os.fsdecode(path)
         if not self._source.exists(name):  # removed since, from a folder that this search did not look at

@@ -61,7 +61,7 @@ answer contains. It sees nothing of the conversation but the task.
 
 @frozen
 class _Found:
-    """An agent file and what was read in it; ``used`` is False where another file has its name."""
+    """An agent file and what was read in it; ``used`` is False if another file has its name."""
 
     file: ResourceFile
     content: ResourceContent

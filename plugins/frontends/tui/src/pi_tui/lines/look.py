@@ -38,7 +38,7 @@ class Look:
         graphics: Draws images at all times; if None, half blocks draw them in expanded blocks.
         thinking_label: Text in place of hidden reasoning; None for ``Thinking...``.
         text_of: Returns the text of a file in the working directory, for changes that wait for approval; None if it
-            cannot be read. None where the files are on another computer.
+            cannot be read. None if the files are on another computer.
         hints: The keys that are bound, by action, such as ``{"expand": "ctrl+o"}``.
     """
 

@@ -171,7 +171,7 @@ def _parsed(options: list[bytes]) -> dict[str, list[str]]:
 
 
 def _place(path: str) -> tuple[int, int] | None:
-    """Return device and number of the file that a path leads to; None where there is none."""
+    """Return device and number of the file that a path leads to; None if there is none."""
     try:
         found = os.stat(path)
     except OSError:

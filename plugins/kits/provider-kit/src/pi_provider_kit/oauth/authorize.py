@@ -57,7 +57,7 @@ async def authorization_code(
         url: The page, with its query.
         provider: Provider of the login, for messages.
         state: The ``state`` of the query.
-        callback: Server for the redirect; None where only pasting is possible.
+        callback: Server for the redirect; None if only pasting is possible.
         seconds: How long to wait.
 
     Raises:

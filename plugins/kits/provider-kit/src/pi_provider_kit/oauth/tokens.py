@@ -39,7 +39,7 @@ class TokenRefused(HttpFailed):
     """An authorization server rejected a request.
 
     Attributes:
-        error: Its code, such as ``invalid_grant`` or ``authorization_pending``; empty where it gave none.
+        error: Its code, such as ``invalid_grant`` or ``authorization_pending``; empty if it gave none.
         answer: Its whole response.
     """
 
@@ -143,7 +143,7 @@ class _Clock:
         return StreamOptions(on_response=self._look)
 
     def note(self) -> str:
-        """Return a note on the difference; empty where it is small."""
+        """Return a note on the difference; empty if it is small."""
         if abs(self._ahead) <= _SKEW_SECONDS:
             return ""
         where = "ahead of" if self._ahead > 0 else "behind"

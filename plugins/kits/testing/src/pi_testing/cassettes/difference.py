@@ -40,7 +40,7 @@ class Difference:
 def first_difference(
     recorded: RecordedRequest, actual: RecordedRequest, ignored: Collection[str] = ()
 ) -> Difference | None:
-    """Return it; None where the requests are the same. Headers do not count: most name the machine or the moment.
+    """Return it; None if the requests are the same. Headers do not count: most name the machine or the moment.
 
     Args:
         recorded: What the cassette has.

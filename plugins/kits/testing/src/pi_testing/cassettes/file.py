@@ -53,7 +53,7 @@ _STREAMS = {"text/event-stream": rb"(?<=\n\n)|(?<=\r\n\r\n)", "application/x-ndj
 
 @frozen
 class RecordedRequest:
-    """A request without its secrets; ``body`` is plain data, a text, or None where there is none."""
+    """A request without its secrets; ``body`` is plain data, a text, or None if there is none."""
 
     method: str
     url: str

@@ -22,7 +22,7 @@ class Rejection(Exception):
 
     Attributes:
         status: HTTP status.
-        code: ``error_code`` in the details of the error; None where it has none.
+        code: ``error_code`` in the details of the error; None if it has none.
     """
 
     def __init__(self, status: int, message: str, code: str | None = None) -> None:

@@ -45,7 +45,7 @@ class Request:
 
     Attributes:
         path: Without the query.
-        query: What follows the ``?``, empty where nothing does.
+        query: What follows the ``?``, empty if nothing does.
         headers: Names in lower case.
         client_left: Set when the client closed the connection before the answer was complete.
     """
@@ -205,7 +205,7 @@ class FakeServer:
         return self
 
     def refusal(self, request: Request) -> Answer | None:
-        """Return how the real server refuses such a request; None where it would accept it. For subclasses."""
+        """Return how the real server refuses such a request; None if it would accept it. For subclasses."""
         return None
 
     def error(self, status: int, message: str) -> Answer:

@@ -52,7 +52,7 @@ class CallSplitter:
             yield ("arguments" if self._state == "arguments" else "text", held)
 
     def _next(self) -> list[Piece] | None:
-        """Return the pieces of one step; None where more text is needed."""
+        """Return the pieces of one step; None if more text is needed."""
         return getattr(self, f"_in_{self._state}")()  # type: ignore[no-any-return] # one of the four below
 
     def _in_text(self) -> list[Piece] | None:

@@ -26,11 +26,11 @@ class Slice(NamedTuple):
         start: Number of the first line, from 1.
         text: The requested lines, or at least as much of them as the limits allow to show.
         whole: Whether ``text`` is all of the requested lines.
-        lines: Number of the requested lines; None where the rest was not read. A final newline begins no line.
+        lines: Number of the requested lines; None if the rest was not read. A final newline begins no line.
         size: Their bytes; None as above.
         first_size: Bytes of the first one, without its newline; a lower bound where ``first_open``.
         first_open: Whether the end of the first line was not found within the limit.
-        after: Number of pieces between newlines after the requested lines; None where the rest was not read.
+        after: Number of pieces between newlines after the requested lines; None if the rest was not read.
         total: Pieces in the file, counting the empty one after a final newline; None as above.
     """
 

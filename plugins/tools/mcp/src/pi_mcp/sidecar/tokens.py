@@ -30,7 +30,7 @@ class TokenFile:
         self._key = f"{name} {hashlib.sha256(url.encode()).hexdigest()[:16]}"
 
     def get(self, part: str) -> dict[str, Any] | None:
-        """Return ``tokens`` or ``client``; None where there is none."""
+        """Return ``tokens`` or ``client``; None if there is none."""
         found = self._read().get(self._key)
         value = found.get(part) if isinstance(found, dict) else None
         return value if isinstance(value, dict) else None
