@@ -84,6 +84,8 @@ SYSTEM = {
     "NO_PROXY": "Hosts to reach without a proxy, separated by commas",
     "SSL_CERT_FILE": "Certificates to trust instead of the system's",
     "SSL_CERT_DIR": "A folder of such certificates",
+    "NODE_EXTRA_CA_CERTS": "Passed on to MCP servers, like the next one and the proxy and certificate variables above",
+    "REQUESTS_CA_BUNDLE": "See `NODE_EXTRA_CA_CERTS`",
     "CLAUDE_CONFIG_DIR": "`pi import claude`: Claude Code's folder; by default `~/.claude`",
     "CODEX_HOME": "`pi import codex`: codex's folder; by default `~/.codex`",
     "GEMINI_CLI_HOME": "`pi import gemini`: the folder that contains `.gemini`; by default the home folder",
