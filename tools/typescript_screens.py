@@ -6,6 +6,7 @@ with lines that are known; colours are those of each program's theme.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -305,12 +306,13 @@ def _settle(terminal: Any, is_busy: Callable[[int], bool], part: Part) -> None:
     """Wait until a part of the screen stays as it is; not for long if something in it is animated."""
     lines, since = part.of(terminal.rows), time.monotonic()
     end = since + MOST
+    share = max(os.getloadavg()[0] / (os.cpu_count() or 1), 1)  # others compute, too: it waits for its turn
 
     def is_still() -> bool:
         nonlocal lines, since
         now, drawn = time.monotonic(), part.of(terminal.rows)
         if drawn != lines:
             lines, since = drawn, now
-        return now > end or now > since + (LONG if is_busy(terminal.process.pid) else SHORT)
+        return now > end or now > since + (LONG if is_busy(terminal.process.pid) else SHORT) * share
 
     terminal.until(is_still, "a still screen")
