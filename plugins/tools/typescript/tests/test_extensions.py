@@ -267,3 +267,48 @@ def test_an_image_is_left_as_it_is_if_it_is_small_enough():
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert json.loads(done.stdout) == [[256, 2], [3, 4], [6, 5], None, None]
+
+
+LATER = """
+export default (pi) => {
+  const number = { type: "object", properties: { n: { type: "number" } } };
+  pi.registerTool({
+    name: "count", description: "Counts", parameters: { type: "object", properties: {} }, outputSchema: number,
+    defaultActive: false, exposure: "direct", namespace: "numbers",
+    execute: async () => ({ content: [{ type: "text", text: "one" }], structuredContent: { n: 1 } }),
+  });
+  pi.on("session_start", () => pi.registerMcpServer("sea", { command: "sea-server" }));
+};
+"""
+
+
+@pytest.mark.extension("later.mjs", LATER)
+async def test_tools_and_servers_of_versions_after_the_pinned_one(pi_session, script):
+    await pi_session.start()
+    tool = pi_session.toolbox.find("count")
+
+    assert (tool.default_active, tool.exposure, tool.namespace) == (False, "direct", "numbers")
+    assert tool.output_schema == {"type": "object", "properties": {"n": {"type": "number"}}}
+    assert "count" not in pi_session.get_active_tools()
+
+    pi_session.set_active_tools(["count"])
+    script.turn(steps.tool_call("count")).turn(steps.text("done"))
+    await pi_session.prompt("Go")
+
+    (result,) = script.requests[1].tool_results
+    assert (result.text, result.details) == ("one", {"n": 1})
+    assert [each.name for each in pi_session.parts.mcp_servers.all()] == ["sea"]
+
+
+VIRTUAL = "export default (pi) => pi.registerVirtualModel({});"
+
+
+@pytest.mark.extension("virtual.mjs", VIRTUAL)
+def test_what_is_for_a_newer_version_of_the_original_is_told_so(pi_extensions, tmp_path):
+    settings = Settings.in_memory({}, agent_dir=tmp_path)
+
+    ((level, message),) = TypeScript().check(pi_extensions[0], settings)
+
+    assert level == "error"
+    assert "pi.registerVirtualModel is not a function: this pi has what version 0.87.1 of the original has" in message
+    assert "virtual.mjs:1" in message

@@ -23,7 +23,6 @@ _ABOUT_TOOLS = {
     "promptSnippet": "prompt_snippet",
     "promptGuidelines": "prompt_guidelines",
     "executionMode": "execution_mode",
-    "defaultActive": "default_active",
     "constrainedSampling": "constrained_sampling",
     "outputSchema": "output_schema",
     "exposure": "exposure",
@@ -105,6 +104,8 @@ class Registrations:
                 running.forget(key)
 
         about = {ours: described[theirs] for theirs, ours in _ABOUT_TOOLS.items() if described.get(theirs)}
+        if described.get("defaultActive") is False:
+            about["default_active"] = False
         renders, is_framed = described.get("renders"), described.get("framed") is not False
         if renders or not is_framed:
             about["renderer"] = member.drawing.renderings.of_tool(name, renders or [], framed=is_framed)

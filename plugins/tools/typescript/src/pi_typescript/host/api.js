@@ -47,6 +47,8 @@ export function createApi(extension) {
       const provider = describeProvider(nameOrProvider, config);
       register(extension.providers, provider.description.id, provider);
     },
+    registerMcpServer: (name, config) => quietly("pi.register_mcp_server", { name, config }),
+    unregisterMcpServer: (name) => quietly("pi.unregister_mcp_server", { name }),
     unregisterProvider: (name) => {
       extension.providers.delete(name);
       extension.changed();

@@ -3,6 +3,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { fileURLToPath } from "node:url";
+import { VERSION } from "./shim/version.js";
 import { send } from "./wire.js";
 
 const running = new AsyncLocalStorage();
@@ -26,10 +27,17 @@ export function failed(error, extension = current()?.extension) {
 
 /** Returns `message`, `file` and `line` of an exception; the place is the innermost one in the extension's folder. */
 export function describe(error, extension) {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = explained(error instanceof Error ? error.message : String(error));
   const { file, line } = error ?? {}; // of an import that cannot be resolved
   const place = extension && file && line ? { file, line } : placeIn(error?.stack, extension);
   return { message: place ? `${text} (${place.file}:${place.line})` : text, ...place };
+}
+
+/** What says that an extension is for a newer version of the original than this pi is like. */
+const NEWER = [/^pi\.\w+ is not a function$/, /^The requested module '[^']*[/@]pi-(tui|ai|coding-agent)\b[^']*' does not provide an export named/];
+
+function explained(text) {
+  return NEWER.some((each) => each.test(text)) ? `${text}: this pi has what version ${VERSION} of the original has` : text;
 }
 
 function placeIn(stack, extension) {

@@ -116,9 +116,11 @@ function describeTool(tool) {
     description: tool.description ?? "",
     parameters: plainSchema(tool.parameters),
   };
-  for (const key of ["label", "promptSnippet", "executionMode", "constrainedSampling"]) {
+  for (const key of ["label", "promptSnippet", "executionMode", "constrainedSampling", "exposure", "namespace"]) {
     if (tool[key]) described[key] = tool[key];
   }
+  if (tool.outputSchema) described.outputSchema = plainSchema(tool.outputSchema);
+  if (tool.defaultActive === false) described.defaultActive = false;
   if (tool.promptGuidelines?.length) described.promptGuidelines = tool.promptGuidelines;
   const renders = [tool.renderCall && "call", tool.renderResult && "result"].filter(Boolean);
   if (renders.length) described.renders = renders;

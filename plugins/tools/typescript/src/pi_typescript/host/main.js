@@ -69,9 +69,10 @@ async function runTool(extension, message, ctx) {
 /** Returns a tool's result with the fields that pi knows. */
 function resultOf(result) {
   if (typeof result === "string") return { content: [{ type: "text", text: result }] };
-  const { content = [], details, isError, usage, terminate } = result ?? {};
+  const { content = [], details, isError, usage, terminate, structuredContent } = result ?? {};
   const plain = { content };
-  if (details !== undefined) plain.details = details;
+  const data = details ?? structuredContent; // of which a tool's outputSchema speaks
+  if (data !== undefined) plain.details = data;
   if (isError) plain.isError = true;
   if (usage) plain.usage = usage;
   if (terminate) plain.terminate = true;

@@ -12,9 +12,8 @@ export {
 } from "./tools.js";
 export { renderDiff } from "./diff-lines.js";
 export { resizeImage } from "./image.js";
+export { VERSION } from "./version.js";
 
-/** The version of the original for which this module stands in. */
-export const VERSION = "0.87.1";
 export const CONFIG_DIR_NAME = ".pi";
 
 /** The agent directory of pi. */
@@ -56,3 +55,11 @@ export const isGrepToolResult = isResultOf("grep");
 export const isLsToolResult = isResultOf("ls");
 export const isReadToolResult = isResultOf("read");
 export const isWriteToolResult = isResultOf("write");
+
+/** The lines that a call of `read` names, as `:3-7`; empty for all, and for what are no numbers. */
+export function formatReadLineRange(offset, limit) {
+  const [start, count] = [offset ?? 1, limit ?? 0].map(Number);
+  if ((offset ?? limit ?? undefined) === undefined || !Number.isFinite(start) || !Number.isFinite(count)) return "";
+  const end = start + count - 1;
+  return limit == null || end === 0 ? `:${start}` : `:${start}-${end}`;
+}
