@@ -212,3 +212,13 @@ def test_file_is_counted_as_it_is(make_bench, text, tools):
 
 def _number(count, noun):
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+async def test_any_tool_can_be_called_by_its_name(project):
+    assert await project.ask('call read with {"path": "my file.txt"}') == (
+        f"`read` answered:\n```\none two\nthree\n```\n\n{SIGNATURE}"
+    )
+    assert "I could not call `tides`: I was given no such tool (I have `read`, `bash`" in await project.ask(
+        'call tides with {"port": "Brest"}'
+    )
+    assert "I could not call `read`: its arguments are not JSON (" in await project.ask("call read with {path}")

@@ -28,11 +28,12 @@ SIGNATURE = f"({LABEL}.)"
 """Closes every answer, so that it is never taken for a model's."""
 ABILITIES = (
     "I can list files, read a file or some lines of it, find files by name, search for a text, count words, lines, "
-    "characters or files, run a command (run `cmd`), write a file (write FILE: text) and replace text in a file "
-    "(replace A with B in FILE). Names with spaces go in quotation marks."
+    "characters or files, run a command (run `cmd`), write a file (write FILE: text), replace text in a file "
+    '(replace A with B in FILE), and call a tool by its name (call NAME with {"KEY": "VALUE"}). '
+    "Names with spaces go in quotation marks."
 )
 MOST_QUOTED = 5
-_CHANGING = ("run", "write", "replace")  # such a request waits for all before it, and all after wait for it
+_CHANGING = ("run", "write", "replace", "call")  # such a request waits for all before it, and all after wait for it
 
 _CALL_ID = re.compile(r"call_(\d{1,9})_(\d{1,9})_([0-9a-f]{8})\Z")
 _ATTACHED = re.compile(r'<file name="([^"\n]*)">.*?</file>', re.DOTALL)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Kind: TypeAlias = Literal[
-    "list", "read", "find", "search", "count", "count files", "run", "write", "replace", "unknown"
+    "list", "read", "find", "search", "count", "count files", "run", "write", "replace", "call", "unknown"
 ]
 UNITS = ("lines", "words", "characters")
 
@@ -23,8 +23,8 @@ class Request:
 
     Attributes:
         path: File or folder; ``.`` is the working directory. None if "it" names no file.
-        text: The pattern, command, content or old text; of kind ``unknown`` the user's own words.
-        new: What ``text`` is replaced with.
+        text: The pattern, command, content, old text or arguments in JSON; of kind ``unknown`` the user's own words.
+        new: What ``text`` is replaced with, or the tool to call.
         first: First line to read: 1, or minus ``count`` for the end of the file.
         count: Number of lines to read; None is all.
         units: What to count in a file.
@@ -55,6 +55,7 @@ class Request:
             "count": f"count the {' and '.join(self.units)} in {self.path}",
             "run": f"run `{self.text}`",
             "write": f"write {self.path}",
+            "call": f"call `{self.new}`",
             "replace": f"replace {self.text!r} with {self.new!r} in {self.path}",
             "unknown": f"say that I do not understand {self.text!r}",
         }[self.kind]
@@ -99,11 +100,14 @@ class _Quotes:
 
 
 _VERBS = (
-    "list|ls|show|read|cat|open|print|find|search|grep|count|how many|run|write|create|save|replace|change|what|tell"
+    "list|ls|show|read|cat|open|print|find|search|grep|count|how many|run|call|write|create|save|replace|change|what"
+    "|tell"
 )
 _PARTS = {
     "IN_FOLDER": r"( (here|in this folder|(in|from|of|under|below) PATH))?",
     "PATH": r"(the )?(FOLDER )?@?(?P<path>WORD)( FOLDER)?",
+    "JSON": r"(?P<text>\{[^\n]*\})",
+    "TOOL": r"(the )?(tool )?(?P<new>WORD)",
     "FOLDER": r"(file|folder|directory)",
     "WORD": r"([\U000f0000-\U000ffffd]|[^\s,;]+?)",
     "QUOTED": r"(?P<text>[\U000f0000-\U000ffffd])",
@@ -122,6 +126,8 @@ _COMMAND_END = rf"(?=\s*($|\n|[,;.]?\s*\b(and|then)\s+({_VERBS})\b))"
 
 _NEW_FILE = r"(write|create) (an? )?(new )?(file )?((called|named) )?PATH(:\s*|( with the (text|content)| containing) )"
 _PHRASES: tuple[tuple[Kind, str, str], ...] = (
+    ("call", r"(call|use) TOOL( with)?:?( the arguments)? JSON", _END),
+    ("call", r"call TOOL", _END),
     ("run", r"run( the command)?:? QUOTED", _END),
     ("run", r"run(:\s*|\s+(?!the\b))LINE", _COMMAND_END),
     ("write", r"create an empty file PATH", _END),

@@ -7,6 +7,7 @@ another way, except that a text which ``edit`` finds several times is replaced b
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from shlex import quote
@@ -159,6 +160,15 @@ def _replace(request: Request, tools: Toolbox) -> Steps:
     return f"Replaced {_number(times, 'occurrence')}: {str(request).removeprefix('replace ')}."
 
 
+def _call(request: Request, tools: Toolbox) -> Steps:
+    try:
+        arguments = json.loads(request.text or "{}")
+    except ValueError as error:
+        raise Failed(f"its arguments are not JSON ({error})") from error
+    reply = yield tools.named(request.new, arguments)
+    return _lines_of(f"`{request.new}` answered:", reply.output(), "")
+
+
 _DOERS = {
     "list": _list,
     "count files": _count_files,
@@ -169,6 +179,7 @@ _DOERS = {
     "run": _run,
     "write": _write,
     "replace": _replace,
+    "call": _call,
 }
 
 

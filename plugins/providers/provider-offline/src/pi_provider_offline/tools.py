@@ -41,6 +41,13 @@ class Toolbox:
         fits = (not known or set(given) <= set(known)) and set(required) <= set(given)
         return Call(name, given) if fits else None
 
+    def named(self, name: str, arguments: dict[str, Any]) -> Call:
+        """Return the call that the user asks for, with whatever arguments; raises ``Failed`` without such a tool."""
+        if name not in self._schemas:
+            known = ", ".join(f"`{each}`" for each in self._schemas) or "none"
+            raise Failed(f"I was given no such tool (I have {known})")
+        return Call(name, arguments)
+
     def first(self, **arguments: Mapping[str, Any]) -> Call:
         """Return the first call that can be made, of the arguments by tool; raises ``Failed`` where none can."""
         for name, given in arguments.items():
