@@ -160,9 +160,9 @@ def test_options_of_all_prompts_hold_unless_a_prompt_has_its_own(tmp_path):
     ("check", "why"),
     [
         ({"file": "a.txt"}, ""),
-        ({"file": "b.txt"}, "it is not there"),
+        ({"file": "b.txt"}, "it does not exist"),
         ({"file": "."}, "it is not a file"),
-        ({"file": "a.txt", "absent": True}, "it is there"),
+        ({"file": "a.txt", "absent": True}, "it exists"),
         ({"file": "b.txt", "absent": True}, ""),
         ({"file": "a.txt", "matches": "^tw.$"}, ""),
         ({"file": "a.txt", "contains": "three"}, "'three' is not in 'one\\ntwo\\n'"),
@@ -179,7 +179,7 @@ def test_options_of_all_prompts_hold_unless_a_prompt_has_its_own(tmp_path):
         ({"matches": "^All"}, ""),
         ({"matches": "none"}, "'none' does not match 'All done.'"),
         ({"command": "true"}, ""),
-        ({"command": "false"}, "it ended with 1: no"),
+        ({"command": "false"}, "exit code 1: no"),
     ],
 )
 async def test_a_check_says_why_it_failed(check, why, tmp_path):

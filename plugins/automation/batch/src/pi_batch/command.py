@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_HELP = """Run the tasks of a file, JSON lines, CSV or Parquet, each with a pi
-process in a folder of its own, and write results, sessions and patches to a folder.
+_HELP = """Run the tasks in a JSON lines, CSV or Parquet file, each in its own pi
+process and folder, and write results, sessions and patches to a folder.
 
-Exit code 0: all tasks were run. 1: some failed for good. 2: invalid
+Exit code 0: all tasks were run. 1: some failed in all attempts. 2: invalid
 usage, or tasks that cannot be run. 4: the budget is used up."""
 
 
@@ -65,8 +65,8 @@ def _command(host: PluginHost) -> click.Command:
         help=_HELP,
         params=[
             click.Argument(["tasks"], type=click.Path(path_type=Path)),
-            click.Option(["--out"], type=click.Path(path_type=Path), required=True, help="The folder of results"),
-            click.Option(["--concurrency"], type=one, default=4, show_default=True, help="Tasks at once"),
+            click.Option(["--out"], type=click.Path(path_type=Path), required=True, help="Folder for the results"),
+            click.Option(["--concurrency"], type=one, default=4, show_default=True, help="Tasks that run at once"),
             click.Option(["--resume"], is_flag=True, help="Continue with the results in the folder"),
             click.Option(["--retries"], type=zero, default=2, show_default=True, help="Further attempts of a task"),
             click.Option(["--max-cost"], type=click.FloatRange(min=0, min_open=True), help="Dollars for all tasks"),
@@ -75,7 +75,7 @@ def _command(host: PluginHost) -> click.Command:
                 type=click.Choice(["local", "ray"]),
                 default="local",
                 show_default=True,
-                help="Where tasks run: this machine, or a cluster of Ray",
+                help="Where tasks run: this machine, or a Ray cluster",
             ),
             click.Option(
                 ["--task-cpus"],
@@ -89,10 +89,10 @@ def _command(host: PluginHost) -> click.Command:
                 type=click.Choice(["jsonl", "csv", "parquet"]),
                 default="jsonl",
                 show_default=True,
-                help="Of the results; csv and parquet are written next to results.jsonl",
+                help="Format of the results; csv and parquet are written next to results.jsonl",
             ),
-            click.Option(["--repo-at"], metavar="COMMIT", help="For tasks without repo: this folder's, at a commit"),
-            click.Option(["--model"], metavar="MODEL", help="The model of tasks that name none"),
+            click.Option(["--repo-at"], metavar="COMMIT", help="For tasks without repo: this folder at a commit"),
+            click.Option(["--model"], metavar="MODEL", help="Model for tasks that set none"),
             click.Option(
                 ["--disable"], metavar="PLUGIN", multiple=True, help="Do not load this plugin; may be repeated"
             ),

@@ -46,7 +46,7 @@ async def check_run(
 async def _check(check: dict[str, Any], record: Record, work: Path, run_command: RunCommand) -> CheckResult:
     if "command" in check:
         code, output = await run_command(check["command"])
-        why = f"it ended with {code}: {output[-_TAIL:].strip()}" if code else ""
+        why = f"exit code {code}: {output[-_TAIL:].strip()}" if code else ""
         return _result(f"command {check['command']}", why)
     if "file" in check:
         return _result(f"file {check['file']}", _file(check, work))
@@ -82,9 +82,9 @@ def _text(text: str, contains: str | None = None, matches: str | None = None) ->
 def _file(check: dict[str, Any], work: Path) -> str:
     path = work / check["file"]
     if check.get("absent"):
-        return "it is there" if path.exists() else ""
+        return "it exists" if path.exists() else ""
     if not path.is_file():
-        return "it is not there" if not path.exists() else "it is not a file"
+        return "it does not exist" if not path.exists() else "it is not a file"
     if "contains" in check or "matches" in check:
         text = path.read_text(encoding="utf-8", errors="replace")
         return _text(text, check.get("contains"), check.get("matches"))

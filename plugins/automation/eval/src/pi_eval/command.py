@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_HELP = """Run the prompts of FILE several times, each run in a folder of its own,
+_HELP = """Run each prompt in FILE several times, every time in a new folder,
 check what pi did, and compare the pass rates with a baseline.
 
 Exit code 3: a prompt is worse than in the baseline. 1: the pass rate of a prompt
@@ -58,11 +58,11 @@ def _command(host: PluginHost) -> click.Command:
         help=_HELP,
         params=[
             click.Argument(["file"], type=click.Path(path_type=Path)),
-            click.Option(["--model"], metavar="MODEL", help="Use this model in place of the file's"),
+            click.Option(["--model"], metavar="MODEL", help="Use this model instead of the file's"),
             click.Option(
                 ["--disable"], metavar="PLUGIN", multiple=True, help="Do not load this plugin; may be repeated"
             ),
-            click.Option(["--repeats"], type=click.IntRange(min=1), help="Runs of each prompt, in place of the file's"),
+            click.Option(["--repeats"], type=click.IntRange(min=1), help="Runs of each prompt, instead of the file's"),
             click.Option(
                 ["--concurrency"], type=click.IntRange(min=1), default=4, show_default=True, help="Runs at once"
             ),

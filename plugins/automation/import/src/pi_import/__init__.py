@@ -32,7 +32,7 @@ def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi import``."""
     from pi_hookspecs import Subcommand
 
-    return [Subcommand("import", run=_run, description="Take over the files and sessions of another agent")]
+    return [Subcommand("import", run=_run, description="Import the setup and sessions of another agent")]
 
 
 def _run(arguments: list[str], host: Any) -> int:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_HELP = """Take over what another agent has: instructions, commands, agents,
+_HELP = """Import the setup of another agent: instructions, commands, agents,
 skills, hooks, MCP servers, permissions, models, providers and sessions.
 
 AGENT is one of claude, codex, opencode, gemini and aider. Your own files go to
 your agent directory, those of the working directory to its .pi, if it is
-trusted. Nothing that you wrote is replaced, and no key is copied. The files of
-the other agent stay as they are. Exit code 1: something could not be written."""
+trusted. pi overwrites nothing that you wrote, copies no key, and does not change
+the other agent's files. Exit code 1: something could not be written."""
 
 _ORDER: dict[str, int] = {name: number for number, name in enumerate(OUTCOMES)}
 _MOST_ROWS = 12
@@ -57,7 +57,7 @@ def _command(host: PluginHost) -> click.Command:
         help=_HELP,
         params=[
             click.Argument(["agent"], type=click.Choice(list(AGENTS))),
-            click.Option(["--dry-run"], is_flag=True, help="Say what would be done, and do nothing"),
+            click.Option(["--dry-run"], is_flag=True, help="Report what would be done, and change nothing"),
             click.Option(
                 ["--sessions", "which"],
                 type=click.Choice(["here", "all", "none"]),
@@ -66,8 +66,8 @@ def _command(host: PluginHost) -> click.Command:
                 help="Sessions to import: of this folder, all, or none",
             ),
             click.Option(["-a", "--approve"], is_flag=True, help="Trust the files of this folder for this run"),
-            click.Option(["-y", "--yes"], is_flag=True, help="Do not ask before anything is written"),
-            click.Option(["--json", "as_json"], is_flag=True, help="Print a list of objects"),
+            click.Option(["-y", "--yes"], is_flag=True, help="Write without asking"),
+            click.Option(["--json", "as_json"], is_flag=True, help="Print the report as JSON"),
         ],
     )
 

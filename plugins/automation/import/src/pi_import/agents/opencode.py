@@ -221,7 +221,7 @@ def _provider(place: Place, name: str, value: dict[str, Any], source: str) -> St
             "provider",
             name,
             source,
-            "it sets nothing that pi takes over: pi has a list of its models",
+            "it sets nothing that pi can import: pi has its own list of these models",
             scope=place.scope,
         )
     return take_provider(place, PROVIDERS.get(name, name), ours, source, notes)
