@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -124,3 +125,22 @@ def test_a_yanked_version_is_not_taken_and_one_that_is_locked_stays(bench, index
     bench.plugin("tides", "1.2", requires=())
     bench.ok("update", "--extensions")
     assert bench.installed() == {"pluggypi-tides": "1.2"}
+
+
+def test_a_folder_behind_any_web_server_is_an_index(bench, monkeypatch, tmp_path):
+    bench.plugin("tides", "1.0").rename(bench.wheels.parent / "tides.whl")
+    folder = tmp_path / "index" / "pluggypi-tides"
+    folder.mkdir(parents=True)
+    (bench.wheels.parent / "tides.whl").rename(folder / "pluggypi_tides-1.0-py3-none-any.whl")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder.parent)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.delenv("UV_NO_INDEX")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    bench.set("packages.findLinks", [])
+    bench.set("packages.index", f"http://127.0.0.1:{server.server_port}/")
+
+    bench.ok("install", "tides")
+    server.shutdown()
+    server.server_close()
+
+    assert bench.installed() == {"pluggypi-tides": "1.0"}
