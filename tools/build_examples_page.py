@@ -113,14 +113,12 @@ def main() -> int:
 def _gallery() -> Iterator[str]:
     """Yield a table of two columns with the pictures; those of a row have their names above them."""
     pictures = sorted(PICTURES.glob("*.svg"))
+    yield "| | |\n| --- | --- |\n"  # names in the head would look unlike those below
     for number in range(0, len(pictures), 2):
         row = pictures[number : number + 2]
         cells = [f"![What {file.stem} draws](../docs/pictures/examples/{file.name})" for file in row]
-        names = [f"[{file.stem}]({file.stem})" for file in row]
-        if number == 0:
-            yield f"| {' | '.join(names)} |\n| --- | --- |\n"
-        else:
-            yield f"| {' | '.join(names)} |\n"
+        names = [f"**[{file.stem}]({file.stem})**" for file in row]
+        yield f"| {' | '.join(names)} |\n"
         yield f"| {' | '.join(cells)} |\n"
 
 

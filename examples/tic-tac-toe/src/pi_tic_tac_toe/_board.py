@@ -40,7 +40,7 @@ class Board:
             for index in range(row, row + 3):
                 player = self.cells[index]
                 role = {"X": "success", "O": "error"}.get(player, "text")
-                runs += [Run(f" {player} ", role, bold=True, reverse=index == self.at), Run("│", "borderMuted")]
+                runs += [Run(f" {player} ", role, bold=True, reverse=index == self.at), Run("│", "muted")]
             rows.append(Line.of(*runs[:-1]))
         return rows
 

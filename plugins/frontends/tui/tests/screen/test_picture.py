@@ -182,13 +182,13 @@ ON_SCREEN = {
 }
 """What is typed for the picture of an example."""
 
-TYPED = {"rainbow-editor": "go ultrathink", "modal-editor": "one two"}
-"""What is in the editor of it."""
+TYPED = {"rainbow-editor": "go ultrathink", "modal-editor": "one two", "tic-tac-toe": "5"}
+"""What is in the editor of it, or the cell that is taken."""
 
 SEEN = {
     "checklist": "Enter",
     "choose-tools": "[x] read",
-    "custom-footer": "░░░",
+    "custom-footer": "⎇ main",
     "custom-header": "Welcome to",
     "message-renderer": "nearly full",
     "modal-editor": "INSERT",
@@ -202,7 +202,7 @@ SEEN = {
     "snake": "escape ends",
     "status-line": "Turn 1 done",
     "summarize": "Open: calibration",
-    "tic-tac-toe": "│",
+    "tic-tac-toe": "Your turn.",
     "todo": "1",
     "widget-placement": "The model's window",
     "working-indicator": "Pondering",
@@ -220,6 +220,7 @@ ANSWERS: dict[str, list[Any]] = {
     ],
     "status-line": [text("Yes: it returns 0.")],
     "summarize": [text("Yes: it returns 0."), text(SUMMARY)],
+    "tic-tac-toe": [tool_call("tic_tac_toe", cell=1), text("Your turn.")],
     "todo": [tool_call("todo", action="add", text="Ask the harbour master")],
     "widget-placement": [text("Yes: it returns 0.")],
 }
@@ -252,6 +253,8 @@ async def test_the_pictures_of_examples_are_what_they_draw(name, desk, script, p
     if name == "rainbow-editor":
         monkeypatch.setattr("pi_rainbow_editor.SECONDS", 3600.0)  # the colours stand still
     monkeypatch.setattr("pi_tui.lines.tools.bash._elapsed", lambda _seconds: "0.2 s")
+    if name == "custom-footer":  # it asks git for the branch
+        await (await asyncio.create_subprocess_exec("git", "init", "-q", "-b", "main", str(pi_session.cwd))).wait()
     if name == "snake":
         monkeypatch.setattr("pi_snake._game.SECONDS", 3600.0)
         monkeypatch.setattr("pi_snake._game.random.choice", lambda cells: cells[50])
