@@ -30,7 +30,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CompactionEntry(EntryBase):
-    """Replaces everything before ``first_kept_entry_id`` by ``summary`` in the model's context.
+    """Replaces everything before ``first_kept_entry_id`` with ``summary`` in the model's context.
 
     Attributes:
         system_message: All records of system prompt and tools up to here as one, a ``SystemMessage`` as plain data.
@@ -124,7 +124,7 @@ class EditedContent(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ContextEditEntry(EntryBase):
-    """Replaces the content of the entry ``target_id`` for the model by ``replacement``; None leaves the entry out."""
+    """Replaces the content of the entry ``target_id`` for the model with ``replacement``; None leaves the entry out."""
 
     target_id: str
     replacement: EditedContent | None

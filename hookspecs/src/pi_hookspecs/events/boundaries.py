@@ -27,7 +27,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class MessageEndResult(Value):
-    """Replaces the message that has ended, by one of the same role."""
+    """Replaces the message that has ended with one of the same role."""
 
     message: AgentMessage | None = None
 
