@@ -1,4 +1,4 @@
-"""Twenty questions that people ask, and the pages that the site's own search has to find for them.
+"""Questions that people ask, and the pages that the site's own search has to find for them.
 
 ``tools/build_site.py`` asks them after each build. The search of the site is a JavaScript worker; it runs in Node,
 with the index of the build. Without Node nothing is asked, and that is said.
@@ -34,6 +34,11 @@ QUESTIONS = {
     "vulnerability": "SECURITY docs/threats",
     "subagent": "docs/agents examples/subagent examples",
     "exit code": "docs/automation docs/cli docs/batch",
+    "claude subscription": "docs/keys",
+    "stop asking permission": "docs/guardrails",
+    "vs code": "docs/acp docs/notebooks docs/terminals",
+    "migrate from claude code": "docs/import docs/from-claude-code",
+    "private index": "docs/publish",
     "keyboard shortcut": "docs/keybindings docs/hooks/register_shortcuts docs/screen",
 }
 """What is typed, and the addresses one of which has to be among the first results."""

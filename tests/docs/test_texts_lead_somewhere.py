@@ -39,3 +39,13 @@ def test_modules_that_pages_for_contributors_name_exist(name: str) -> None:
     modules = re.findall(r"`(?:[\w./-]*/)?([a-z_]\w*\.py)`", (ROOT / name).read_text(encoding="utf-8"))
 
     assert set(modules) - {file.name for file in CODE} == {"_NAME.py"} & set(modules)
+
+
+def test_the_page_of_keys_lists_the_providers_with_a_sign_in():
+    from pi_core import PluginHost, Settings
+
+    names = set(PluginHost(Settings.load(ROOT)).owners("register_logins"))
+
+    page = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| `pi auth login` \|.*?\n\n", page, re.DOTALL | re.MULTILINE)
+    assert set(re.findall(r"`([a-z-]+)`", table)) == names
