@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from pi_hookspecs import ToolResult
+from pi_isolated import running
 from pi_testing import steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
@@ -75,6 +76,35 @@ TYPED = {
     "typo": "\n\nconst x: = 1;\n",
     "lacks": 'import type { A } from "x";\nimport { nope } from "@earendil-works/pi-coding-agent";\nnope();\n',
 }
+
+
+STUCK = {
+    "waits": "export default () => new Promise(() => {});",
+    "blocks": "export default () => { for (;;) {} };",
+    "dies": 'export default () => { process.kill(process.pid, "SIGKILL"); for (;;) {} };',
+    "early": """
+export default (pi) => {
+  setTimeout(() => { throw new Error("while others are loaded"); });
+  setTimeout(() => pi.events.emit("early", 1));
+};
+""",
+}
+
+
+@marked({"early": STUCK["early"], **STUCK, "good": GOOD})
+async def test_an_extension_that_never_finishes_loading_is_left_out_alone(pi_session, fake_ui, failures, monkeypatch):
+    monkeypatch.setattr(running, "_LOAD_SECONDS", 4.5)
+    await pi_session.reload()
+    await pi_session.prompt("/good one")
+
+    assert [notice.message for notice in fake_ui.notices] == ["good one"]
+    said = dict(failures)
+    assert "it was not loaded within 3 s" in said["waits"]
+    assert "left out until /reload" in said["blocks"]
+    assert "it was not ready within 4.5 s" in said["blocks"]
+    assert "left out until /reload" in said["dies"]
+    assert "while others are loaded" in said["early"]
+    assert said.keys() == STUCK.keys()
 
 
 @pytest.mark.extension("typo.ts", TYPED["typo"])

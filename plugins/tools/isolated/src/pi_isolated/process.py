@@ -85,7 +85,7 @@ class Process:
     Attributes:
         failure: Why it is not asked any more; None while it runs.
         was_stopped: Whether pi ended it.
-        culprit: The plugin, as named in its request, that ran when a process that is shared ended; None if none did.
+        culprit: The plugin, as named in its request, that ran or was loaded when a shared process ended; None for none.
         events: Writes the events for it.
     """
 
@@ -114,15 +114,21 @@ class Process:
         self.was_stopped = False
         self.events = EventWriter()
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
+        self._loading: Any = None
+        self._latest = self._loop.time()
         self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._read_stderr())]
 
     async def ready(self, seconds: float) -> dict[str, Any]:
         """Return the program's first message.
 
+        Args:
+            seconds: How long to wait for it, from the start, or from the latest message that says what it loads.
+
         Raises:
             ProgramFailure: It sends something else, or nothing in time.
         """
-        await asyncio.wait({self._first}, timeout=seconds)
+        while not self._first.done() and (left := self._latest + seconds - self._loop.time()) > 0:
+            await asyncio.wait({self._first}, timeout=left)
         if not self._first.done():
             self.fail(f"it was not ready within {seconds:g} s")
         return await self._first
@@ -182,7 +188,7 @@ class Process:
             self.failure = ProgramFailure(f"{why}{last}")
             # What blocks a process is what did not answer first; what ends it is what it was asked last.
             asked = [*(each for _, each in self._cancelled.values()), *reversed(self._requests.values())]
-            self.culprit = asked[0].plugin if asked else None
+            self.culprit = self._loading if not self._first.done() else asked[0].plugin if asked else None
         self._child.kill()
         for future in (self._first, *(each.answer for each in self._requests.values())):
             if not future.done():
@@ -293,6 +299,8 @@ class Process:
         if not self._first.done():
             if kind == "ready":
                 self._first.set_result(message)
+            elif kind == "loading":
+                self._loading, self._latest = message.get("plugin"), self._loop.time()
             else:
                 self.fail(f"its first message must be of type 'ready', and is {_preview(line)}")
         elif kind == "answer":

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["ProgramProcess", "UnusableProgram", "is_starting"]
 
 _READY_SECONDS = 30.0
+_LOAD_SECONDS = 15.0
+"""Seconds in which each plugin of a process that is shared has to be loaded, or the process is ended.
+
+The process itself gives up on one that is loaded asynchronously after two thirds of them.
+"""
+
 _MOST_STARTS = 2
 """Starts in a session: the first one, and one more after the program has died."""
 
@@ -36,6 +42,14 @@ class UnusableProgram(PluginError):
     """A program cannot be asked: it cannot be started, has died, or does not answer."""
 
     arose_elsewhere = True
+
+
+class _Died(UnusableProgram):
+    """A program did not get ready; ``culprit`` is the plugin that it loaded last."""
+
+    def __init__(self, plugin: str, message: str, culprit: Any) -> None:
+        super().__init__(plugin, message)
+        self.culprit = culprit
 
 
 def is_starting(process: object) -> bool:
@@ -238,7 +252,7 @@ class ProgramProcess:
             if self.process is not None and self.process.failure is not None:
                 is_again = self.is_shared
                 self._last_failure = str(self.process.failure)
-                self._leave_out_culprit()
+                self._leave_out(self.process.culprit)
                 await self._discard()
             if self.process is None:
                 if self._starts >= _MOST_STARTS:
@@ -271,19 +285,26 @@ class ProgramProcess:
         with suppress(PiError):
             await self.running(member, ctx)
 
-    def _leave_out_culprit(self) -> None:
+    def _leave_out(self, culprit: Any) -> bool:
         """Leave out the plugin that ran when the process ended, if others can go on without it."""
-        culprit = next((each for each in self.members if self.process and each.name == self.process.culprit), None)
-        if self.is_shared and culprit is not None and sum(not each.broken for each in self.members) > 1:
-            culprit.broken = (
-                "it is left out until /reload, because the process of all extensions ended while it ran:"
-                f" {self._last_failure}"
-            )
-            self._starts -= 1
+        member = next((each for each in self.members if each.name == culprit), None)
+        if not self.is_shared or member is None or sum(not each.broken for each in self.members) <= 1:
+            return False
+        member.broken = (
+            "it is left out until /reload, because the process of all extensions ended while it ran:"
+            f" {self._last_failure}"
+        )
+        self._starts -= 1
+        return True
 
     async def _start(self, member: Member, ctx: PiContext) -> Process:
         self._starts += 1
-        process, missing = await self._start_once(member, ctx)
+        try:
+            process, missing = await self._start_once(member, ctx)
+        except _Died as error:
+            if not self._leave_out(error.culprit):
+                raise
+            return await self._start(member, ctx)
         if missing:  # what was not known before names keys that it could not read while it was loaded
             await process.stop()
             process, _ = await self._start_once(member, ctx)
@@ -323,13 +344,14 @@ class ProgramProcess:
             keys = self._keys(request.env)
             if self.is_shared:
                 await self._begin(process, ctx, keys)
-            self._adopt(await process.ready(_READY_SECONDS), ctx)
+            self._adopt(await process.ready(_LOAD_SECONDS if self.is_shared else _READY_SECONDS), ctx)
             lacks_keys = self.is_shared and self._keys(request.env) != keys
         except PiError as error:
             self._last_failure = str(error)
             if process is not None:
                 await process.stop()
-            raise UnusableProgram(name, f"its process cannot be used: {error}") from error
+            culprit = process.culprit if process is not None else None
+            raise _Died(name, f"its process cannot be used: {error}", culprit) from error
         except BaseException:
             if process is not None:
                 process.abandon("its start was cancelled")
@@ -360,6 +382,7 @@ class ProgramProcess:
         plugins = [{"name": each.name, "file": str(each.manifest.entry)} for each in self.members if not each.broken]
         (state,) = await self._state.changes(ctx, self.members[0].pi, (), self._flags())
         options = {**(self._manifest.options or {}), "agentDir": str(self._manifest.agent_dir)}
+        options["loadSeconds"] = _LOAD_SECONDS * 2 / 3
         environment = {"environment": keys} if keys else {}
         process.send({**options, "type": "start", "plugins": plugins, "state": state, **environment})
 

@@ -102,9 +102,21 @@ async function renew(old) {
   extension.changed();
 }
 
+/** Seconds in which an extension has to be loaded, or the others would wait for what never comes; pi says how many. */
+let mostToLoad = 10;
+
 async function load(extension) {
   extension.api = createApi(extension);
-  await inExtension(extension, undefined, async () => (await loadFactory(extension.file))(extension.api));
+  let timer;
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`it was not loaded within ${mostToLoad} s`)), mostToLoad * 1000);
+  });
+  const loading = inExtension(extension, undefined, async () => (await loadFactory(extension.file))(extension.api));
+  try {
+    await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
   extension.takeOver();
 }
 
@@ -142,13 +154,15 @@ function reply(extension, { id }, answered) {
   surfaces.redraw();
 }
 
-async function start({ plugins, packages, agentDir, state, environment }) {
+async function start({ plugins, packages, agentDir, state, environment, loadSeconds = mostToLoad }) {
+  mostToLoad = loadSeconds;
   Object.assign(process.env, environment);
   apply(state ?? {});
   begin(packages, join(agentDir, "cache"));
   const ready = {};
   for (const { name, file } of plugins) {
     const extension = new Extension(name, file);
+    send({ type: "loading", plugin: name }); // pi knows what it waits for, or what has ended this process
     try {
       await load(extension);
       extensions.set(name, extension);

@@ -17,6 +17,8 @@ const NEVER = new Int32Array(new SharedArrayBuffer(4));
 const open = new Map();
 let lastCall = 0;
 let end;
+/** What extensions that are loaded send while others are not: pi reads it after `ready`; undefined from then on. */
+let held = [];
 
 /**
  * Sends a message, an object that can be written as JSON.
@@ -29,7 +31,13 @@ export function send(message) {
   if (bytes > MOST_BYTES) {
     throw new Error(`a message of ${Math.round(bytes / 2 ** 20)} MB is too long for pi: ${MOST_BYTES / 2 ** 20} MB at most`);
   }
-  write(line.length > WHOLE_BYTES / 3 ? Buffer.from(line) : line);
+  const isFirst = message.type === "ready";
+  if (held !== undefined && !isFirst && message.type !== "loading") held.push(line);
+  else write(line.length > WHOLE_BYTES / 3 ? Buffer.from(line) : line);
+  if (!isFirst) return;
+  const after = held ?? [];
+  held = undefined;
+  for (const each of after) write(Buffer.from(each));
 }
 
 /** Writes at once: for a short line, a stream takes several times as long. A full pipe is waited for. */
