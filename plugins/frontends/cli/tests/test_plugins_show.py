@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pi_core import PluginHost, Settings
 from pi_core.host.records import DEFAULT_PLUGINS
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
@@ -254,3 +255,16 @@ def test_an_extension_that_fails_to_load_is_reported_with_file_and_line(pi):
 
     assert (done.returncode, done.stdout) == (1, "")
     assert f"Plugin 'typo' (import): not loaded: SyntaxError: invalid syntax (in {file}, line 1)" in done.stderr
+
+
+def test_a_plugin_of_a_package_for_one_run_has_the_file_of_its_code(tmp_path):
+    from types import ModuleType
+
+    from pi_cli.extension_records import extension_record
+
+    module = ModuleType("pi_tides")
+    module.__file__ = str(tmp_path / "pi_tides.py")
+    host = PluginHost(Settings.load(tmp_path, tmp_path), installed=False)
+    host.add(module, "tides")
+
+    assert extension_record("tides", host).module == module.__file__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pi_cli.report import warn
@@ -37,13 +39,19 @@ def extension_record(name: str, host: PluginHost) -> PluginRecord:
     """Describe a local extension that is loaded."""
     sources = host.extensions.sources if host.extensions is not None else {}
     path = sources[name].path if name in sources else None
-    record = PluginRecord(name, _KIND, "", str(path or name))
+    record = PluginRecord(name, _KIND, "", str(path or _file_of(host.plugin_object(name)) or name))
     for hook, kind in KINDS.items():
         described = [kind.describe(each.thing) for each in host.registrations(hook) if each.plugin == name]
         record.registers |= {hook: described} if described else {}
     record.hooks = implemented(name, host, host.dispatcher(warn))
     record.indexed = False
     return record
+
+
+def _file_of(plugin: object) -> str | None:
+    """Return the file of a plugin's code, such as one of a package that is used for one run."""
+    module = plugin if isinstance(plugin, ModuleType) else sys.modules.get(type(plugin).__module__)
+    return getattr(module, "__file__", None)
 
 
 def implemented(plugin: str, host: PluginHost, dispatcher: HookDispatcher) -> list[str]:
