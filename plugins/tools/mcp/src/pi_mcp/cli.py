@@ -115,7 +115,7 @@ def _file(given: argparse.Namespace, host: Any) -> Path:
 def _add(given: argparse.Namespace, host: Any) -> int:
     entry = _entry(given)
     if bool(given.command) == bool(given.url):
-        _say("Say what to start, after --, or where it is, with --url: one of the two.")
+        _say("Give either the command to start, after --, or the address of the server, with --url.")
         return 2
     try:
         read_entry(given.name, entry, scope="user", origin="")
@@ -129,7 +129,7 @@ def _add(given: argparse.Namespace, host: Any) -> int:
             f" pi mcp remove {given.name}{' -l' if given.local else ''}"
         )
     change_entry(file, given.name, lambda _: entry)
-    _print(f"Added {given.name} to {file}. pi mcp test {given.name} tries it.")
+    _print(f"Added {given.name} to {file}. Test it with pi mcp test {given.name}.")
     return 0
 
 
@@ -263,7 +263,7 @@ async def _list_all(given: argparse.Namespace, host: Any) -> int:
     elif rows:
         _print(rows_text(rows))
     elif not problems and not unused:
-        _print("No MCP servers are configured; pi mcp add adds one.")
+        _print("No MCP servers are configured. Add one with pi mcp add.")
     for text in (*problems, *unused):
         _say(text)
     return 1 if problems or any(row["state"] == "failed" for row in rows) else 0
