@@ -267,4 +267,4 @@ def test_a_plugin_of_a_package_for_one_run_has_the_file_of_its_code(tmp_path):
     host = PluginHost(Settings.load(tmp_path, tmp_path), installed=False)
     host.add(module, "tides")
 
-    assert extension_record("tides", host).module == module.__file__
+    assert extension_record("tides", host).value == module.__file__
