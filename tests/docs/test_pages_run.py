@@ -61,6 +61,7 @@ REASONS = {
     "needs the group docs: it is a step of .ci/run",
     "needs minutes: it is the last step of .ci/run",
     "measures for six minutes",
+    "its server runs until it is stopped",
 }
 PROGRAMS_OF_PAGES = {
     "docs/automation.md": ["jq"],
