@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from pi_core.hooks.interrupt import Interrupted, Watch, limited
+from pi_core.hooks.interrupt import Interrupted, Watch, limited, ready_to_interrupt
 
 ENDS_SLOWLY = """
 import time
@@ -54,4 +54,18 @@ def test_a_limit_that_is_over_before_its_block_begins_leaves_nothing_behind(monk
         pytest.fail("the block was run")
 
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+@pytest.mark.usefixtures("unused_alarm")
+def test_the_handler_stays_between_the_watches_of_a_block_and_is_restored_after_it():
+    with ready_to_interrupt():
+        kept = signal.getsignal(signal.SIGALRM)
+        with limited(60, "it"):
+            assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+
+        assert signal.getsignal(signal.SIGALRM) == kept != signal.SIG_DFL
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL

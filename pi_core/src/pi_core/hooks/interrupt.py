@@ -8,6 +8,7 @@ watch has no effect.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import atexit
 import signal
 import threading
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-__all__ = ["Interrupted", "Interrupter", "Watch", "limited"]
+__all__ = ["Interrupted", "Interrupter", "Watch", "limited", "ready_to_interrupt"]
 
 AGAIN_SECONDS = 1.0
 """Time after which code that swallowed an ``Interrupted`` is interrupted again."""
@@ -69,7 +70,7 @@ class Interrupter:
         """Return the active interrupter, or a new one; None if signals are not available."""
         if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
             return None
-        handler = signal.getsignal(signal.SIGALRM)
+        handler = _signal.getsignal(signal.SIGALRM)
         owner = getattr(handler, "__self__", None)
         if isinstance(owner, cls):
             return owner
@@ -113,7 +114,7 @@ class Interrupter:
 
     def _in_charge(self) -> bool:
         """Whether this is still the signal's handler, because the program may have set another handler."""
-        return signal.getsignal(signal.SIGALRM) == self._on_alarm
+        return bool(_signal.getsignal(signal.SIGALRM) == self._on_alarm)  # ``signal`` looks for an enum of each answer
 
     def _on_alarm(self, _number: int, frame: FrameType | None) -> None:
         verdict: BaseException | float = 0.0
@@ -138,6 +139,20 @@ def limited(seconds: float, what: str) -> Iterator[None]:
     watch = interrupter.watch(lambda _frame: Interrupted(f"{what} took longer than {seconds:g} s"))
     try:  # from here on: a process that was suspended can be interrupted before the block begins
         watch.rearm(seconds)
+        yield
+    finally:
+        watch.stop()
+
+
+@contextmanager
+def ready_to_interrupt() -> Iterator[None]:
+    """Keep the signal's handler inside the block: what is watched there need not set and restore it each time."""
+    interrupter = Interrupter.current()
+    if interrupter is None:
+        yield
+        return
+    watch = interrupter.watch(lambda _frame: float("inf"))
+    try:
         yield
     finally:
         watch.stop()
