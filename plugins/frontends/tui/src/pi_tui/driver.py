@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from textual import events
+from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
@@ -103,17 +104,30 @@ class ScreenDriver(LinuxDriver):
         self._early = b""
         self._displayed = Displayed(scrolls=_can_scroll())
         self._awaits_attributes = self._has_other_keys = False
+        self._frame: list[str] | None = None
 
     def write(self, data: str) -> None:
-        """Write only differences, and do not switch to the alternate screen a second time, which would clear it."""
+        """Write only differences, and do not switch to the alternate screen a second time, which would clear it.
+
+        What belongs to a frame is written together: each write wakes the writer thread, for which this one has to stop.
+        """
         if data == _ALTERNATE and self._terminal.is_taken:
+            return
+        if data == SYNC_START:
+            self._frame = [data]
             return
         if _MOVE.search(data):
             width, height = self._app.size
             data = squeezed(self._displayed.changes(data, width, height), width)
         elif not _HARMLESS.fullmatch(data):
             self._displayed.forget()
-        super().write(data)
+        if self._frame is None:
+            super().write(data)
+            return
+        self._frame.append(data)
+        if data == SYNC_END:
+            frame, self._frame = "".join(self._frame), None
+            super().write(frame)
 
     def _get_terminal_size(self) -> tuple[int, int]:
         """Return the size. It is queried after a change, when the terminal may have moved its contents."""
@@ -185,6 +199,10 @@ class ScreenDriver(LinuxDriver):
             return os.read(self.fileno, 65536)
         except OSError:
             return b""
+
+    def send_message(self, message: Message) -> None:
+        """Pass a message to the application, from the reading thread, without a task and a future for each key."""
+        self._loop.call_soon_threadsafe(self._app.post_message, message)
 
     def _pass_on(self, found: list[Event]) -> None:
         for event in found:

@@ -90,7 +90,7 @@ class Place:
         self._owner.redraw(self)
         if self._is_key_due:
             self._is_key_due = False
-            self.app.frames.now()
+            self.app.draw_now()
 
     def done(self, result: Any = None) -> None:
         """Remove the place; may be called from any thread."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textual._context import active_message_pump
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
+
+from pi_tui.screen.compositor import RowCompositor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,6 +72,7 @@ class SafeScreen(Screen[None]):
 
     def __init__(self, resized: Callable[[], object]) -> None:
         super().__init__(id="_default")
+        self._compositor = RowCompositor()
         self._resized = resized
 
     def _screen_resized(self, size: Size) -> None:
@@ -79,6 +82,22 @@ class SafeScreen(Screen[None]):
         if before:
             self._resized()
         super()._screen_resized(size)
+
+    def paint_now(self) -> None:
+        """Paint what is drawn, without the three tasks through which Textual passes it on before it paints.
+
+        Nothing is done if something has to be laid out first: that is painted with it.
+        """
+        widgets: list[Any] = [*self.children]
+        drawn = [each for each in widgets if each._repaint_required]  # noqa: SLF001 - Textual has no public mark
+        waits = any(each._layout_required for each in [self, *widgets])  # noqa: SLF001 - as above
+        if not drawn or waits or self._scroll_required or self._repaint_required or not self.is_current:
+            return
+        for each in drawn:
+            each._repaint_required = False  # noqa: SLF001 - as above
+        self._dirty_widgets.update(each for each in drawn if each.display)
+        self._compositor.update_widgets(self._dirty_widgets)
+        self._compositor_refresh()
 
     def _compositor_refresh(self) -> None:
         for _ in range(3):

@@ -287,7 +287,7 @@ class ScreenApp(Controls, Life, App[int]):
         elif isinstance(event, events.Key) and not event.is_forwarded:
             text = event.character or ""
             self.keyboard.press(Key(event.key, "" if is_control(text) else text))
-            self.frames.now()
+            self.draw_now()
         elif isinstance(event, events.Paste) and not event.is_forwarded:
             self.take_paste(event.text)
         else:
@@ -338,6 +338,17 @@ class ScreenApp(Controls, Life, App[int]):
         for each in self.query(Painted):
             each.refresh()
         self.draw_all()
+
+    def draw_now(self) -> None:
+        """Draw and paint all collected changes: somebody has pressed a key and waits."""
+        self.frames.now()
+        screen = self.screen
+        if isinstance(screen, SafeScreen) and not self._batch_count:
+            with self._context():
+                try:
+                    screen.paint_now()
+                except Exception as error:  # noqa: BLE001 - as when Textual paints
+                    self._handle_exception(error)
 
     def _draw(self, changes: Changes) -> None:
         if not self.is_running:

@@ -35,6 +35,8 @@ class Painted(Widget):
 
     def paint(self, lines: Sequence[Line]) -> None:
         """Replace the lines, and redraw the changed cells."""
+        if not lines and not self.painted:
+            return
         if len(lines) != len(self.painted):
             self.styles.height = len(lines)
             self.painted = lines
