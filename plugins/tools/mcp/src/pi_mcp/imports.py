@@ -60,7 +60,7 @@ def files_of(client: str, home: Path, cwd: Path, *, optional: bool = False) -> t
         UserError: It has none.
     """
     own = [home / each[2:] for each in CLIENTS[client] if each.startswith("~/")]
-    project = [cwd / each for each in CLIENTS[client] if not each.startswith("~/")]
+    project = [file for each in CLIENTS[client] if not each.startswith("~/") and (file := cwd / each) not in own]
     found = [file for file in own if file.is_file()], [file for file in project if file.is_file()]
     if not any(found) and not optional:
         places = ", ".join(map(str, own + project))
