@@ -176,11 +176,17 @@ class FullUserInterface(UserInterface, Protocol):
         ...
 
     def on_terminal_input(self, handler: TerminalInputHandler) -> Callable[[], None]:
-        """Call a handler with everything that is typed; returns a function that removes it."""
+        """Call a handler with everything that is typed; returns a function that removes it.
+
+        A reload and the end of the session remove it as well.
+        """
         ...
 
     def add_autocomplete_provider(self, provider: AutocompleteProvider) -> Callable[[], None]:
-        """Add a provider of completions in the editor; returns a function that removes it."""
+        """Add a provider of completions in the editor; returns a function that removes it.
+
+        A reload and the end of the session remove it as well.
+        """
         ...
 
     def set_working_message(self, message: str | None = None) -> None:

@@ -237,6 +237,28 @@ async def test_a_reload_takes_all_of_them_off(session_of, lines_ui, made, counte
     assert (made[0].disposed, lines_ui.widgets) == (1, {})
 
 
+@pytest.mark.parametrize("method", ["add_autocomplete_provider", "on_terminal_input"])
+async def test_a_reload_and_the_end_of_the_session_remove_functions(session_of, lines_ui, method):
+    added = []
+
+    def add(function):
+        added.append(function)
+        return lambda: added.remove(function)
+
+    setattr(lines_ui, method, add)
+    session = session_of(ui=lines_ui)
+    await session.start()
+    remove = getattr(session.ctx.ui, method)(print)
+
+    await session.reload()
+    assert added == []
+    remove()
+    getattr(session.ctx.ui, method)(print)
+    await session.dispose()
+
+    assert added == []
+
+
 async def test_the_end_of_the_session_lets_them_clean_up(session_of, lines_ui, made, counter):
     session = session_of(ui=lines_ui)
     await session.start()

@@ -1,4 +1,7 @@
-"""Components of plugins: exceptions in their calls are contained, and they are removed when their plugins end."""
+"""Components and functions of plugins that a front end calls.
+
+Exceptions in their calls are contained, and they are removed when their plugins end.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,7 @@ class Components(Handle):
         self._handles = handles
         self._guard = DrawingGuard(report)
         self._open: list[GuardedComponent] = []
+        self._removes: list[Callable[[], None]] = []
         self._line_screens: dict[str, LineScreen] = {}
 
     def guarded(self, factory: ComponentFactory, what: str) -> ComponentFactory:
@@ -112,9 +116,33 @@ class Components(Handle):
 
         return call
 
+    def added(
+        self, add: Callable[[Callable[..., Any]], Callable[[], None]], function: Callable[..., Any], what: str
+    ) -> Callable[[], None]:
+        """Add a contained function to a front end until its plugin ends; return a function that removes it before.
+
+        Args:
+            add: Adds the function, and returns a function that removes it.
+            function: The function of the plugin whose code is running.
+            what: A description for messages.
+        """
+        self._handles.add(self)
+        remove = add(self.contained(function, what))
+        self._removes.append(remove)
+
+        def remove_once() -> None:
+            if remove in self._removes:
+                self._removes.remove(remove)
+                remove()
+
+        return remove_once
+
     def retire(self, reason: str) -> None:
-        """Remove all components; new ones can be displayed."""
+        """Remove all components and functions; new ones can be added."""
         del reason
+        removes, self._removes = self._removes, []
+        for remove in removes:
+            remove()
         for key in [*self._line_screens]:
             self.remove(key)
         was_open, self._open = self._open, []

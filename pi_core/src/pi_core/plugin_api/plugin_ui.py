@@ -266,7 +266,7 @@ class _PluginUI:
     def _added(self, method: str, function: Callable[..., Any]) -> Callable[[], None]:
         if self._session is None or not hasattr(self._ui, method):
             return lambda: None
-        remove: Callable[[], None] = getattr(self._ui, method)(self._session.components.contained(function, method))
+        remove: Callable[[], None] = self._session.components.added(getattr(self._ui, method), function, method)
         return remove
 
     def set_editor_text(self, text: str) -> None:
