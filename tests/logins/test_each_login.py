@@ -42,7 +42,7 @@ async def test_a_login_with_a_browser(pi, server, provider):
     assert f"Signed in to {provider}." in done.err
     assert token(1) not in done.out + done.err
     assert mode == 0o600
-    assert (checked.code, checked.out) == (0, f"{provider}: ready (signed in, token good for 54 min)\n")
+    assert (checked.code, checked.out) == (0, f"{provider}: ready (signed in, token valid for 54 min)\n")
     assert (printed.code, printed.out) == (0, f"{token(1)}\n")
     assert (removed.code, pi.stored) == (0, {})
     assert "You can close this window" in pi.visited.read_text()

@@ -367,7 +367,7 @@ async def test_a_run_that_is_interrupted_inside_a_running_loop_aborts_its_prompt
             "custom_tools: the function '<lambda>' is not of type Tool; decorate",
         ),
         ({"custom_tools": [None]}, TypeError, "custom_tools: None is not of type Tool"),
-        ({"thinking_level": "hugo"}, UnknownName, "Unknown thinking level: hugo. The levels are off, "),
+        ({"thinking_level": "hugo"}, UnknownName, "Unknown thinking level: hugo. Use one of off, "),
         ({"cwd": "/not/there"}, UserError, "'/not/there' does not exist"),
     ],
     ids=["number", "text in a list", "tools", "disabled", "disabled here", "function", "no tool", "thinking", "cwd"],

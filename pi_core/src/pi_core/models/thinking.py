@@ -33,7 +33,7 @@ def clamp_thinking_level(model: Model, level: ThinkingLevel) -> ThinkingLevel:
         UnknownName: The level is not one of ``THINKING_LEVELS``.
     """
     if level not in THINKING_LEVELS:
-        raise UnknownName("thinking level", str(level), THINKING_LEVELS, f"The levels are {', '.join(THINKING_LEVELS)}")
+        raise UnknownName("thinking level", str(level), THINKING_LEVELS, f"Use one of {', '.join(THINKING_LEVELS)}")
     available = thinking_levels(model)
     place = THINKING_LEVELS.index(level)
     nearest = [*THINKING_LEVELS[place:], *reversed(THINKING_LEVELS[:place])]

@@ -157,7 +157,7 @@ async def test_what_plugins_print_goes_to_stderr(run_acp, work):
     ("arguments", "code", "message"),
     [
         (("sideways",), 2, "takes options only, not 'sideways'"),
-        (("--thinking", "deep"), 2, "--thinking is one of off, minimal, low, medium, high"),
+        (("--thinking", "deep"), 2, "--thinking must be one of off, minimal, low, medium, high"),
         (("--model",), 2, "Option '--model' requires a value"),
         (("--modle", "x"), 1, "Unknown option of pi acp: --modle. Did you mean --model or"),
     ],

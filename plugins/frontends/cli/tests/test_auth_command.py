@@ -138,7 +138,7 @@ def test_without_a_command_the_usable_providers_are_listed(auth):
         (["login", "a", "b"], "", "takes one provider, not 2"),
         (["logout"], "", "There are no stored credentials."),
         (["logout", "shop"], "", "Nothing is stored for 'shop'. There are no stored credentials."),
-        (["logout", "--no-browser"], "", "--no-browser goes with pi auth login"),
+        (["logout", "--no-browser"], "", "--no-browser is an option of pi auth login"),
         (["chek"], "", "Did you mean check?"),
         (["print-api-key"], "", "needs a provider"),
         (["print-api-key", "club"], "", "Sign in: pi auth login club"),
@@ -318,9 +318,9 @@ def test_a_token_that_expires_too_soon_is_renewed_before_it_is_printed(auth):
     assert (still_good.returncode, still_good.stdout) == (0, "a\n")
     assert (renewed.returncode, renewed.stdout) == (0, "renewed\n")
     assert (too_long.returncode, too_long.stdout) == (1, "")
-    assert "is good for 60 min only" in one_error(too_long)
+    assert "is valid for 60 min only" in one_error(too_long)
     assert "such as 30m, not 'soon'" in one_error(wrong)
-    assert "--min-expiry goes with pi auth print-bearer-token" in one_error(elsewhere)
+    assert "--min-expiry is an option of pi auth print-bearer-token" in one_error(elsewhere)
 
 
 def test_states_are_printed_as_json_with_the_same_exit_codes(auth):

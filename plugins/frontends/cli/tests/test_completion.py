@@ -124,7 +124,7 @@ def test_bash_completes_with_it(acme, tmp_path, words, completed):
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
-    [(["-h"], 0, "Usage: pi completion"), ([], 1, "Usage: pi completion"), (["tcsh"], 1, "Known are bash, zsh, fish")],
+    [(["-h"], 0, "Usage: pi completion"), ([], 1, "Usage: pi completion"), (["tcsh"], 1, "Use one of bash, zsh, fish")],
 )
 def test_the_command_lists_the_shells(pi, arguments, code, message):
     done = pi.run("completion", *arguments)

@@ -186,7 +186,7 @@ class TestSet:
             (["retry.maxRetries", "many"], "Setting 'retry.maxRetries' must be a whole number of at least 0"),
             (["defaultProjectTrust", "always", "--project"], "works only in the user's own settings"),
             (["theme"], "pi config set takes KEY and VALUE, not 1 words"),
-            (["theme", "dark", "--all"], "--all does not go with pi config set"),
+            (["theme", "dark", "--all"], "--all is not an option of pi config set"),
         ],
     )
     def test_what_cannot_be_is_refused(self, settings, arguments, message):

@@ -83,7 +83,7 @@ def test_a_plugin_adds_a_format_by_its_suffix(talked):
         pytest.param(["--export", "./gone.jsonl"], "pi sessions list shows", id="no-such-file"),
         pytest.param(["--export", "zebra", "a.html", "b.html"], "at most one file", id="two-files"),
         pytest.param(["--export", "zebra", "gone/a.html"], "Cannot export to", id="no-such-folder"),
-        pytest.param(["--export", "zebra", "--continue"], "exclude each other", id="with-continue"),
+        pytest.param(["--export", "zebra", "--continue"], "cannot be used together", id="with-continue"),
         pytest.param(["--export", " "], "requires a value", id="nothing"),
         pytest.param(
             ["--export", "zebra", "--disable", "export-html"], "pip install pluggypi-export-html", id="no-exporter"

@@ -190,12 +190,12 @@ def test_a_guard_that_forgets_to_await_its_question_refuses_and_says_how_to_ask(
         (["fire", "tool_call", "--event", "list.json"], "list.json holds list, not an event"),
         (
             ["fire", "tool_call", "--event", "other.json"],
-            "other.json holds an event of type 'turn_end', not 'tool_call'",
+            "other.json contains an event of type 'turn_end', not 'tool_call'",
         ),
         (["fire", "tool_call", "--event", "less.json"], "less.json holds no tool_call event"),
-        (["fire", "tool_call", "--event", "more.json"], "it has a field 'tool_name'; known are type, toolCallId"),
+        (["fire", "tool_call", "--event", "more.json"], "it has a field 'tool_name'; its fields are type, toolCallId"),
         (["fire", "message_update", "--event", "update.json"], "assistantMessageEvent must be an object whose type"),
-        (["tool_call", "--event", "x.json"], "--event goes with pi hooks fire"),
+        (["tool_call", "--event", "x.json"], "--event is an option of pi hooks fire"),
     ],
     ids=lambda value: " ".join(value[1:]) or "nothing" if isinstance(value, list) else "",
 )

@@ -268,7 +268,7 @@ def test_two_ctrl_c_on_an_empty_line_end(talk):
 def test_ctrl_d_during_an_answer_ends_when_it_is_done(answering):
     begun = answering()
     begun.type("\x04")
-    begun.sees("pi ends when this is done")
+    begun.sees("pi exits when this is done")
     begun.answers(1, "the answer. END")
     output, code = begun.terminal.end()
 

@@ -68,7 +68,7 @@ def test_a_failing_completion_is_reported_and_the_line_stays(terminal):
 
 
 def test_a_plugins_key_does_what_the_plugin_says_and_one_of_pis_own_does_not(terminal):
-    terminal.until("'ctrl+c' of plugin 'letters' does nothing here: it is needed on the line")
+    terminal.until("'ctrl+c' of plugin 'letters' does nothing here: line mode uses it itself")
     terminal.type("\x07")
     terminal.until("pressed")
     terminal.type("/help\n")
@@ -107,12 +107,12 @@ def test_keys_by_their_names_in_the_contract(name, keys):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("ctrl+c", "it is needed on the line"),
-        ("enter", "it is needed on the line"),
-        ("p", "it is needed on the line"),
-        ("ctrl+shift+p", "terminals do not tell it from others"),
-        ("hyper+f5", "terminals do not tell it from others"),
-        ("", "terminals do not tell it from others"),
+        ("ctrl+c", "line mode uses it itself"),
+        ("enter", "line mode uses it itself"),
+        ("p", "line mode uses it itself"),
+        ("ctrl+shift+p", "terminals do not distinguish it from other keys"),
+        ("hyper+f5", "terminals do not distinguish it from other keys"),
+        ("", "terminals do not distinguish it from other keys"),
     ],
 )
 def test_an_unavailable_key_is_reported_once(name, why):

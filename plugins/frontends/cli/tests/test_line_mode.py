@@ -160,7 +160,7 @@ def test_a_resumed_conversation_reports_its_length(talk):
 def test_a_new_session_begins_in_a_new_file(talk, fake):
     terminal = talk()
     enter(terminal, "one", "\none\r\n> ")
-    enter(terminal, "/new", "A new session.")
+    enter(terminal, "/new", "Started a new session.")
     enter(terminal, "two", "\ntwo\r\n> ")
     enter(terminal, "/quit", "/quit")
     terminal.end()

@@ -71,7 +71,7 @@ def test_the_help_fits_a_narrow_terminal_without_broken_words(talk):
     terminal.type("/help\r")
 
     output = terminal.sees("Suspend pi")
-    assert "\n                 as a follow-up, when that is done\n" in output
+    assert "\n                 follow-up for when it is done\n" in output
     assert re.search(r"\nEscape +Stop the answer, the command or the\n +compaction\n", output)
 
 
@@ -403,7 +403,7 @@ def test_the_tree_is_drawn_and_leads_to_another_place(talk):
     terminal.type("/tree\r")
     terminal.sees("1 • you: one\n2 • pi: one\n3 • you: two\n4 • pi: two ← here\n", "Number or name:")
     terminal.type("3\r")
-    terminal.sees("Sum up for the model what is left behind? [y/N]:")
+    terminal.sees("Summarize the abandoned branch for the model? [y/N]:")
     terminal.type("\r")
     terminal.ends_with("> two")
     terminal.type("\x15three\r")

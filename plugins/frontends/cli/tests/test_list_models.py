@@ -120,7 +120,7 @@ def test_without_any_key_it_says_what_to_set(zoo):
 def test_all_goes_with_a_list(zoo):
     done = zoo.run("--all", "-p", "hi")
 
-    assert (done.returncode, done.stderr) == (1, "Error: --all goes with --list-models\n")
+    assert (done.returncode, done.stderr) == (1, "Error: --all requires --list-models\n")
 
 
 def test_no_result_is_reported_on_stdout(zoo):
@@ -166,7 +166,7 @@ def test_a_key_on_the_command_line_is_used_and_not_stored(zoo):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--api-key", "sk-1", "hi"], "--api-key needs a model to go with"),
+        (["--api-key", "sk-1", "hi"], "--api-key requires a model"),
         (["--api-key", "", "--model", "zoo/small", "hi"], "Option '--api-key' requires a value"),
         (["--model", "zoo/small", "-p", "hi"], "No API key found for zoo. Set ZOO_API_KEY."),
     ],

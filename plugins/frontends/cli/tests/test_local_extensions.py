@@ -268,7 +268,7 @@ def test_the_line_mode_reloads(fake, extend, at_terminal):
     command = "def activate(pi):\n    pi.register_command('say', lambda args, ctx: ctx.ui.notify('version {}'))\n"
     extend(command.format(1), "../agent/extensions/say.py")
     terminal = at_terminal(fake, "--model", "fake/echo")
-    terminal.until("Ctrl-D ends")
+    terminal.until("Ctrl-D exits")
     terminal.type("/say\r")
     terminal.until("version 1")
     extend(command.format(2), "../agent/extensions/say.py")

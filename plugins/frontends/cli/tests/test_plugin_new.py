@@ -208,7 +208,7 @@ def listed(output):
         (["new", "tools", "--kind", "tool"], "A plugin named 'tools' is installed, from pluggypi-tools"),
         (["new", "mine"], "Specify what the plugin adds: --kind tool | provider | hooks | command | "),
         (["new", "mine", "--kind", "tol"], "Unknown kind of plugin: tol. Did you mean tool?"),
-        (["new", "mine", "--kind", "xyz"], "Unknown kind of plugin: xyz. Known are tool, provider"),
+        (["new", "mine", "--kind", "xyz"], "Unknown kind of plugin: xyz. Use one of tool, provider"),
         (["new", "mine", "--kind", "tool", "--dir", "."], "The folder '.' is not empty"),
     ],
     ids=["command", "no-name", "spelling", "length", "keyword", "taken", "no-kind", "near", "far", "folder"],

@@ -217,7 +217,7 @@ def test_metadata_that_harm_are_found(check, tmp_path):
     for said in ("'skills' is the name of a plugin of pi", "'not a requirement'", "needs pluggypi-hookspecs>=9"):
         assert said in errors
     assert "'attrs' belongs to attrs" in errors
-    assert "which is not there" in errors
+    assert "which does not exist" in errors
     for said in (
         "finds only pluggypi-NAME",
         "no upper bound",
@@ -338,7 +338,7 @@ def test_the_lowest_version_is_that_of_the_requirement():
         pytest.param(
             "import time\n\ndef test_it(): time.sleep(60)",
             "error",
-            "did not come to an end within 2 s",
+            "did not finish within 2 s",
             marks=pytest.mark.slow,
         ),
     ],

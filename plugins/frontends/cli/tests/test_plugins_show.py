@@ -236,7 +236,7 @@ def test_a_disabled_plugin_says_so(pi):
         (["show"], "pi plugins show takes the name of one plugin, not 0"),
         (["show", "acme", "tools"], "pi plugins show takes the name of one plugin, not 2"),
         (["show", "tool"], "Unknown plugin: tool. Did you mean tools"),
-        (["--time"], "--time goes with pi plugins show"),
+        (["--time"], "--time is an option of pi plugins show"),
     ],
     ids=["none", "two", "unknown", "time"],
 )

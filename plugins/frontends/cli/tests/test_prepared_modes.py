@@ -183,8 +183,8 @@ def test_unknown_name_in_the_settings_names_its_place(painting, at_terminal):
 
     assert code == 1
     assert " ".join(output.split()) == (
-        f"Error: {file}:2: no interactive front end is called 'batch'. "
-        "Known are fullscreen, regular, canvas, small, plain, broken, line"
+        f"Error: {file}:2: no interactive front end is named 'batch'. "
+        "Use one of fullscreen, regular, canvas, small, plain, broken, line"
     )
 
 

@@ -117,7 +117,7 @@ def test_a_refusal_is_explained_and_printed_raw_if_verbose(pi):
     brief = pi.run("--model", "refusing/busy", "-p", "one")
     verbose = pi.run("--model", "refusing/busy", "--verbose", "-p", "one")
 
-    assert brief.stderr == "Trying again in 0.001 s (1 of 1): Overloaded\nError: Overloaded. Wait a moment.\n"
+    assert brief.stderr == "Retrying in 0.001 s (1 of 1): Overloaded\nError: Overloaded. Wait a moment.\n"
     assert verbose.stderr.endswith(f"Error: Overloaded. Wait a moment.\n{REFUSED}\n")
 
 
@@ -317,7 +317,7 @@ def test_a_retry_is_reported_on_stderr(pi):
     done = pi.run("--model", "flaky/model", "-p", "hi")
 
     assert (done.returncode, done.stdout) == (0, "there you are\n")
-    assert done.stderr == "Trying again in 0.001 s (1 of 3): 503 busy\n"
+    assert done.stderr == "Retrying in 0.001 s (1 of 3): 503 busy\n"
 
 
 FLAKY = """
@@ -385,6 +385,6 @@ def test_a_full_window_with_nothing_to_summarize_is_reported(pi):
     assert done.stdout == ""
     assert [line for line in done.stderr.splitlines() if "Warning" not in line] == [
         "Compacting the conversation: the window is full",
-        "There is nothing in it that could be summed up",
+        "There is nothing to summarize",
         "Error: prompt is too long: 9000 tokens > 8000 maximum",
     ]

@@ -171,7 +171,7 @@ def test_a_session_of_another_folder_needs_the_trust_of_that_one(project, tmp_pa
 def test_both_options_exclude_each_other(project):
     done = project.run("-p", "hello", "-a", "-na")
 
-    assert done.stderr == "Error: --approve and --no-approve exclude each other. Give one of them\n"
+    assert done.stderr == "Error: --approve and --no-approve cannot be used together. Give one of them\n"
 
 
 def test_broken_settings_of_a_trusted_project_cost_a_warning(project):
@@ -189,7 +189,7 @@ def test_broken_settings_of_a_trusted_project_cost_a_warning(project):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--deny", "--forget"], "--deny and --forget exclude each other"),
+        (["--deny", "--forget"], "--deny and --forget cannot be used together"),
         (["a", "b"], "pi trust takes one folder, not 'a b'"),
         (["nowhere"], "'nowhere' is not a folder"),
     ],

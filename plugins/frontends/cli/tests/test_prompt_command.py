@@ -113,7 +113,7 @@ def test_no_key_is_needed_and_nothing_is_stored(pi):
     [
         (["shwo"], "Unknown command of pi prompt: shwo. Did you mean show?"),
         (["show", "x"], "pi prompt show takes no argument, not 'x'"),
-        (["show", "--tokens", "--json"], "--tokens and --json exclude each other. Give one of them"),
+        (["show", "--tokens", "--json"], "--tokens and --json cannot be used together. Give one of them"),
         (["show", "--tokenz"], "Unknown option: --tokenz. Did you mean --tokens?"),
     ],
     ids=["misspelt", "too much", "two forms", "option"],

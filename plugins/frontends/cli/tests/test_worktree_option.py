@@ -79,7 +79,7 @@ def test_a_branch_whose_worktree_was_removed_is_used_again(enter, repository):
 
 @pytest.mark.parametrize("name", ["", "../tide", "a b", "-tide", "tide.lock", "a..b", "tide."])
 def test_a_name_that_no_branch_can_have_is_refused(enter, name):
-    with pytest.raises(UserError, match="a worktree's name has up to 64 letters"):
+    with pytest.raises(UserError, match="a worktree's name must be up to 64 letters"):
         enter(name)
 
 
@@ -134,4 +134,4 @@ def test_a_wrong_name_ends_the_run_before_it_begins(pi, name):
     done = pi.run("-w", name, "-p", "hi")
 
     assert done.returncode == 1
-    assert "a worktree's name has up to 64 letters" in done.stderr
+    assert "a worktree's name must be up to 64 letters" in done.stderr

@@ -268,7 +268,7 @@ def test_the_stop_button_aborts_the_prompt_and_the_conversation_continues(shell,
         ("%pi_model nothing-like-it", "Unknown model: nothing-like-it"),
         ("%pi_session 0000", "No session found matching '0000'"),
         ("%pi_variables waves", "no variable 'waves'"),
-        ("%pi --colour red", "'--colour' is no option of %pi"),
+        ("%pi --colour red", "'--colour' is not an option of %pi"),
         ("%pi --as", "its value is missing"),
     ],
 )

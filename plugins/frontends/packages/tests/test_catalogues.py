@@ -69,4 +69,4 @@ def test_without_an_address_there_is_nothing_to_fetch(bench):
     bench.set("packages.catalogues", ["list.json"])
 
     assert bench.ok("update", "--models") == ""
-    assert "packages.catalogues has no address" in bench.notices
+    assert "packages.catalogues contains no URL" in bench.notices

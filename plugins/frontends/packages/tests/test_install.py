@@ -121,7 +121,7 @@ def test_a_module_that_the_environment_has_already_is_refused(bench):
     bench.plugin("tides", **{"attrs.py": "x = 1\n"})
     bench.plugin("waves", **{"attrs/__init__.py": "x = 1\n"})
 
-    assert "contains the module 'attrs', which pi's environment has already" in bench.fails("install", "waves")
+    assert "contains the module 'attrs', which pi's environment already has" in bench.fails("install", "waves")
     assert "contains the module 'attrs'" in bench.fails("install", "tides")
 
 

@@ -65,7 +65,7 @@ def test_a_folder_that_cannot_be_written_is_named(bench):
     (bench.agent_dir / "packages").write_text("a file")
     bench.plugin("tides")
 
-    assert "packages cannot be kept in" in bench.run("install", "tides")[1]
+    assert "packages cannot be stored in" in bench.run("install", "tides")[1]
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_a_package_without_a_distribution_is_named_by_its_last_part(bench, tmp_p
         (tmp_path / parent / "moon" / "skills" / "tides" / "SKILL.md").write_text("---\nname: t\ndescription: t\n---\n")
         bench.ok("install", tmp_path / parent / "moon")
 
-    assert "'moon' means several packages" in bench.fails("remove", "moon")
+    assert "'moon' matches several packages" in bench.fails("remove", "moon")
     bench.ok("remove", tmp_path / "east" / "moon")
     bench.ok("remove", "moon")
 

@@ -90,7 +90,7 @@ def test_a_folder_of_skills_is_used_where_it_lies(bench, skills):
 def test_what_runs_in_node_is_named_before_the_question(bench, skills):
     said = bench.ok("install", skills, "--dry-run")
 
-    assert "1 TypeScript or JavaScript extension run in Node.js, with your rights" in said
+    assert "1 TypeScript or JavaScript extension run in Node.js, with your privileges" in said
 
 
 def test_a_manifest_may_leave_out_some_of_what_it_names(tmp_path):
@@ -102,7 +102,7 @@ def test_a_manifest_may_leave_out_some_of_what_it_names(tmp_path):
     assert used("ext/*.ts", "!ext/no.ts", "gone.ts") == ["yes.ts"]
     for named, why in (
         (["ext", "!ext/no.ts"], "leaves out a part of 'ext', which is used whole; name its contents, as 'ext/\\*'"),
-        (["gone.ts", "!x"], "nothing that pi can use is at gone.ts, !x, as its manifest says"),
+        (["gone.ts", "!x"], "its manifest names gone.ts, !x, where there is nothing that pi can use"),
         (["ext/*.ts", "!../no.ts"], "is not a path below the package's folder"),
     ):
         with pytest.raises(UserError, match=why):

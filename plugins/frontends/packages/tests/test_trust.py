@@ -150,7 +150,7 @@ def test_a_change_says_what_and_why_before_it_is_allowed(bench, monkeypatch):
 
     bench.fails("install", "tides")
     assert "Change what is installed?\n  install pluggypi-tides 1.0" in bench.notices
-    assert "A plugin is Python code with all your rights" in bench.notices
+    assert "A plugin is Python code that runs with all your privileges" in bench.notices
     assert "  y  Allow once\n  n  Refuse\nAnswer [y/N]: " in bench.notices
     assert bench.installed() == {}
 

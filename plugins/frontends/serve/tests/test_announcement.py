@@ -42,7 +42,7 @@ def test_facts_are_added_and_a_session_replaced(announce, tmp_path):
 def test_a_session_that_another_process_serves_is_not_announced_again(announce, tmp_path):
     with announce("one") as first, announce("two"):
         for attempt in (lambda: announce("two"), lambda: first.rename("two")):
-            with pytest.raises(UserError, match="Session 'two' is served already"):
+            with pytest.raises(UserError, match="Session 'two' is already served"):
                 attempt()
         said = read(tmp_path)
 

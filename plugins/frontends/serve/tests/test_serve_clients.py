@@ -129,7 +129,7 @@ async def test_of_ten_thousand_clients_those_beyond_the_limit_are_refused_with_t
     for _ in range(100):
         strangers = [await asyncio.open_unix_connection(str(served.path)) for _ in range(100)]
         for reader, writer in strangers:
-            assert b"100 clients are connected already. Close one of them" in await reader.read()
+            assert b"100 clients are already connected. Close one of them" in await reader.read()
             writer.close()
             await writer.wait_closed()
 

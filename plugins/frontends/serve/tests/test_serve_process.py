@@ -114,7 +114,7 @@ async def test_a_second_server_of_a_session_is_refused(tmp_path, agent_dir) -> N
         answer = await ask(path, "say it again")
 
     assert second.returncode == 1
-    assert f"Session '{session}' is served already" in errors
+    assert f"Session '{session}' is already served" in errors
     assert "Traceback" not in errors
     assert answer
 

@@ -181,9 +181,7 @@ async def test_a_prompt_of_the_command_line_and_a_conversation_go_to_another_com
     assert (named.stdout, named.returncode) == ("Low at noon.\n", 0), named.stderr
     assert "> When?" in lines.stdout
     assert lines.returncode == 0, lines.stderr
-    assert (
-        f"No session that is called '12345678' is served. These are served: {served.session.session_id}" in wrong.stderr
-    )
+    assert f"No session named '12345678' is served. These are served: {served.session.session_id}" in wrong.stderr
     assert "Traceback" not in one.stderr + named.stderr + lines.stderr + wrong.stderr
 
 

@@ -52,7 +52,7 @@ async def test_on_the_smallest_screen_the_list_of_what_runs_has_items():
     items = [ActivityItem(f"{name}  scout") for name in ("a1", "b2")]
     listed = ActivityList({"agents": Activity("2 agents", items=items)}, Queue, print)
 
-    assert rows_of(listed, 20, 6) == ["What runs and what", " 2 agents", "→  a1  scout", "   b2  scout"]
+    assert rows_of(listed, 20, 6) == ["Running and waiting", " 2 agents", "→  a1  scout", "   b2  scout"]
 
 
 async def test_on_the_smallest_screen_a_form_has_its_title_and_two_fields():

@@ -174,9 +174,9 @@ def test_what_is_wrong_in_a_file_is_reported_with_its_line_and_the_rest_counts()
     assert read.keys == {"app.clear": ("ctrl+c",), "app.session.fork": ("f6",)}
     assert read.problems == (
         "'keys.json', line 2: there is no action 'app.sesion.new'; did you mean 'app.session.new'?; it is ignored.",
-        "'keys.json', line 3: 'app.exit' is a key or a list of keys, not 4; its default stays.",
-        f"'keys.json', line 4: 'app.clear' names 'strg+c', which is not a key; its other keys count. {written}",
-        f"'keys.json', line 5: 'app.suspend' names 'pagup', which is not a key; its default stays. {written}",
+        "'keys.json', line 3: 'app.exit' must be a key or a list of keys, not 4; its default is used.",
+        f"'keys.json', line 4: 'app.clear' names 'strg+c', which is not a key; its other keys are used. {written}",
+        f"'keys.json', line 5: 'app.suspend' names 'pagup', which is not a key; its default is used. {written}",
     )
 
 
@@ -184,7 +184,7 @@ def test_an_action_that_occurs_twice_is_reported() -> None:
     read = parse_key_file('{"app.exit": "f5", "app.exit": "f6"}', "keys")
 
     assert read.keys == {"app.exit": ("f6",)}
-    assert read.problems == ("'keys': 'app.exit' occurs more than once; the last one counts.",)
+    assert read.problems == ("'keys': 'app.exit' occurs more than once; the last one is used.",)
 
 
 @for_each(

@@ -157,7 +157,7 @@ class EditorTerminals:
                 outputByteLimit=_OUTPUT,
             )
         except RpcError as error:
-            raise OSError(errno.EIO, f"The editor started no terminal: {error}") from error
+            raise OSError(errno.EIO, f"The editor could not start a terminal: {error}") from error
         terminal = {"terminalId": str(made.get("terminalId"))}
         self._display(terminal["terminalId"])
         ended = asyncio.create_task(self._client.request("terminal/wait_for_exit", **terminal))

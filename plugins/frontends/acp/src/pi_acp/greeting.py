@@ -32,7 +32,7 @@ KEYS = {
     "type": "env_var",
     "id": "api-key",
     "name": "API key",
-    "description": "The key of one provider of models",
+    "description": "The API key of a model provider",
     "vars": [{"name": f"{name}_API_KEY", "optional": True} for name in ("ANTHROPIC", "OPENAI", "GEMINI", "OPENROUTER")],
 }
 

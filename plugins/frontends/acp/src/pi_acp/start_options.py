@@ -81,7 +81,7 @@ def read_options(arguments: Sequence[str], host: PluginHost) -> StartOptions:
             raise WrongUse(f"'pi acp' takes options only, not {argument!r}. See pi acp --help")
     level = next((each for each in THINKING_LEVELS if each == given.get("thinking")), None)
     if level is None and "thinking" in given:
-        raise WrongUse(f"--thinking is one of {', '.join(THINKING_LEVELS)}, not {given['thinking']!r}")
+        raise WrongUse(f"--thinking must be one of {', '.join(THINKING_LEVELS)}, not {given['thinking']!r}")
     return StartOptions(
         model=given.get("model"),
         provider=given.get("provider"),

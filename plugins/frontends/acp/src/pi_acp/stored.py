@@ -30,7 +30,7 @@ async def list_page(host: PluginHost, cwd: Path | None, cursor: str | None) -> d
         RpcError: The cursor is invalid.
     """
     if cursor is not None and not cursor.isdecimal():
-        raise RpcError(INVALID_PARAMS, f"Invalid params: the cursor {cursor!r:.200} is none of a list of sessions")
+        raise RpcError(INVALID_PARAMS, f"Invalid params: the cursor {cursor!r:.200} is not one of a list of sessions")
     begin = int(cursor or 0)
     if cwd is not None:
         found = await asyncio.to_thread(SessionManager.list, cwd, host=host)
@@ -63,7 +63,9 @@ async def delete(host: PluginHost, session_id: str) -> bool:
 
 def _delete_file(session_id: str, file: Path) -> None:
     if not file.is_file():
-        raise RpcError(INVALID_PARAMS, f"The session {session_id!r} is not kept in a file, and cannot be deleted here")
+        raise RpcError(
+            INVALID_PARAMS, f"The session {session_id!r} is not stored in a file, so it cannot be deleted here"
+        )
     if _is_used(file):
         raise RpcError(INVALID_PARAMS, f"The session {session_id!r} is open in another process. End that one first")
     file.unlink()

@@ -215,12 +215,12 @@ def _option(name: str) -> str:
 def _checked(params: dict[str, Any], options: Options) -> Options:
     """Return the options after checking that they do not contradict each other."""
     if params["no_tools"] and params["tools"] is not None:
-        message = "--tools and --no-tools exclude each other. Give one of them"
+        message = "--tools and --no-tools cannot be used together. Give one of them"
         raise UserError(message)
     for one, others in _EXCLUSIVE.items():
         given = [other for other in others if params[other]]
         if params[one] and given:
-            message = f"{_option(one)} and {_option(given[0])} exclude each other. Give one of them"
+            message = f"{_option(one)} and {_option(given[0])} cannot be used together. Give one of them"
             raise UserError(message)
     for name in (
         "model",
@@ -235,15 +235,15 @@ def _checked(params: dict[str, Any], options: Options) -> Options:
         "ssh",
     ):
         if params[name] is not None and not params[name].strip():
-            message = f"Option '{_option(name)}' requires a value, and {params[name]!r} is none"
+            message = f"Option '{_option(name)}' requires a value, not {params[name]!r}"
             raise UserError(message)
     if options.ssh is not None and not options.attach:
-        message = "--ssh goes with --attach: pi -p --attach --ssh HOST PROMPT. For a conversation: pi attach --ssh HOST"
+        message = "--ssh requires --attach: pi -p --attach --ssh HOST PROMPT. For a conversation: pi attach --ssh HOST"
         raise UserError(message)
     if options.all_models and options.list_models is None:
-        message = "--all goes with --list-models"
+        message = "--all requires --list-models"
         raise UserError(message)
     if options.api_key is not None and options.model is None and options.provider is None:
-        message = "--api-key needs a model to go with. Add --model PROVIDER/ID"
+        message = "--api-key requires a model. Add --model PROVIDER/ID"
         raise UserError(message)
     return options

@@ -81,7 +81,7 @@ async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool, min
     signed_in = registry.auth.login_in_use(info.id) is not None
     if bearer and not signed_in:
         raise UserError(
-            f"There is no login for {info.id}: there is no token. Run pi auth login {info.id}, or see"
+            f"There is no login for {info.id}, so there is no token. Run pi auth login {info.id}, or see"
             f" pi auth print-api-key {info.id}."
         )
     if signed_in and not bearer:
@@ -93,8 +93,8 @@ async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool, min
         if isinstance(expires, int | float) and expires < now_ms() + min_expiry_ms:
             minutes = max((expires - now_ms()) / 60_000, 0)
             raise UserError(
-                f"The new token of {info.id} is good for {minutes:.0f} min only, which is less than --min-expiry asks"
-                " for; its server decides how long. Ask for less."
+                f"The new token of {info.id} is valid for only {minutes:.0f} min, which is less than --min-expiry; "
+                f"its server decides how long. Give a smaller --min-expiry."
             )
     if not key:
         raise UserError(f"{info.id} has no key: {'it needs none' if info.keyless else 'what is stored is empty'}.")
@@ -161,4 +161,4 @@ def _lasting(expires: object) -> str:
     minutes = int((expires - now_ms()) // 60_000)
     if minutes < 0:
         return ""
-    return f", token good for {minutes} min" if minutes < 120 else f", token good for {minutes // 60} h"  # noqa: PLR2004
+    return f", token valid for {minutes} min" if minutes < 120 else f", token valid for {minutes // 60} h"  # noqa: PLR2004

@@ -137,7 +137,7 @@ def _meant(params: dict[str, Any]) -> tuple[str, str | None]:
         raise UserError(f"pi auth {action} needs a provider, as in pi auth {action} anthropic")
     for option, wanted in _OPTIONS.items():
         if params[option] and action != wanted:
-            raise UserError(f"--{option.replace('_', '-')} goes with pi auth {wanted}, not with {action}")
+            raise UserError(f"--{option.replace('_', '-')} is an option of pi auth {wanted}, not of {action}")
     return action, names[0] if names else None
 
 

@@ -44,7 +44,7 @@ async def write_report(args: str, ctx: PiContext) -> None:
         ctx.ui.notify(f"The report was not written: {reason}", "error")
         return
     place = _issues()
-    then = f"If it may be public, open an issue at {place} with it." if place else "Pass it on if you like."
+    then = f"If it may be public, open an issue at {place} with it." if place else "Share it if you like."
     ctx.ui.notify(f"The report is in {path}. Nothing was sent: read it, and remove what is private. {then}")
 
 

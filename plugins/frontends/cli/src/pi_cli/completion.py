@@ -58,7 +58,7 @@ def run_completion(arguments: Sequence[str]) -> int:
         sys.stdout.write(_USAGE)
         return 0 if params["help"] else 1
     if shell not in _SHELLS:
-        raise UnknownName("shell", shell, _SHELLS, f"Known are {', '.join(_SHELLS)}")
+        raise UnknownName("shell", shell, _SHELLS, f"Use one of {', '.join(_SHELLS)}")
     sys.stdout.write(_dialogue(shell, click.Group("pi")).source())
     return 0
 

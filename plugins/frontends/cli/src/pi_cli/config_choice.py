@@ -164,7 +164,7 @@ def _switch_part(host: PluginHost, part: _Part, *, on: bool) -> None:
         entries[place] = {**options, part.kind: filters} if filters else options
         host.settings.set("packages", [_short(each) for each in entries], scope)
         return
-    raise UserError(f"{part.source} is not in the list packages of the {scope} settings any more")
+    raise UserError(f"{part.source} is no longer in the list packages of the {scope} settings")
 
 
 def _entries(host: PluginHost, scope: Scope) -> list[Any]:

@@ -83,7 +83,7 @@ def run_config(arguments: Sequence[str], host: PluginHost) -> int:
         raise UserError(f"pi config {action} takes {' and '.join(taken) or 'no argument'}, not {len(words)} words")
     for option in ("project", "all", "json"):
         if params[option] and option not in options:
-            raise UserError(f"--{option} does not go with pi config {action}")
+            raise UserError(f"--{option} is not an option of pi config {action}")
     run(host, params, *words)
     if action in ("list", "get"):
         for problem in (*host.settings.problems, host.settings.project_trust.notice):

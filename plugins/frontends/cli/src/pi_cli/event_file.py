@@ -27,11 +27,11 @@ def read_event(hook: str, path: str) -> Any:
     data = _read(path)
     kind = type(sample_event(hook))
     if data.get("type", hook) != hook:
-        raise UserError(f"{path} holds an event of type {data['type']!r}, not {hook!r}")
+        raise UserError(f"{path} contains an event of type {data['type']!r}, not {hook!r}")
     try:
         return _with_signal(_message_update(data, kind) if hook == "message_update" else _from_wire(data, kind))
     except PiError as error:
-        raise UserError(f"{path} holds no {hook} event: {error}") from error
+        raise UserError(f"{path} contains no {hook} event: {error}") from error
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def _read(path: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON: {error}") from error
     if not isinstance(data, dict):
-        raise UserError(f"{path} holds {type(data).__name__}, not an event: an object with the fields of its class")
+        raise UserError(f"{path} contains {type(data).__name__}, not an event: an object with the fields of its class")
     return data
 
 
@@ -53,7 +53,7 @@ def _from_wire(data: dict[str, Any], kind: type[Any]) -> Any:
     known = ["type", *(wire_name(field.name) for field in fields(kind) if field.name != "signal")]
     for name in data:
         if name not in known:
-            raise UserError(f"it has a field {name!r}; known are {', '.join(known)}")
+            raise UserError(f"it has a field {name!r}; its fields are {', '.join(known)}")
     return from_wire(data, kind)
 
 

@@ -110,10 +110,12 @@ class EventRows(Notices):
 
         seconds = f"{event.delay_ms / 1000:g} s"
         reason = one_line(error_text(event.error_message).words)
-        self.screen.line(f"Trying again in {seconds} ({event.attempt} of {event.max_attempts}): {reason}", dim=True)
+        self.screen.line(f"Retrying in {seconds} ({event.attempt} of {event.max_attempts}): {reason}", dim=True)
 
     def _on_compaction_start(self, event: Any) -> None:
-        why = {"overflow": ": the window is full", "threshold": ": the window is nearly full"}.get(event.reason, "")
+        why = {"overflow": ": the context window is full", "threshold": ": the context window is nearly full"}.get(
+            event.reason, ""
+        )
         self.screen.line(f"Compacting the conversation{why}", dim=True)
 
     def _on_compaction_end(self, event: Any) -> None:
@@ -124,4 +126,4 @@ class EventRows(Notices):
         elif event.result is not None:
             self.screen.line(compacted(event.result.tokens_before), dim=True)
         elif not event.aborted:
-            self.screen.line("There is nothing in it that could be summed up", dim=True)
+            self.screen.line("There is nothing to summarize", dim=True)

@@ -64,7 +64,7 @@ def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
         return _fire(names[1:], params, host)
     given = [option for option in _FIRE_OPTIONS if params[option]]
     if given:
-        message = f"--{given[0]} goes with pi hooks fire"
+        message = f"--{given[0]} is an option of pi hooks fire"
         raise UserError(message)
     if len(names) > 1:
         message = f"pi hooks takes one name, not {len(names)}: {' '.join(names)}"

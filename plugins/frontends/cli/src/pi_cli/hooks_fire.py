@@ -85,7 +85,7 @@ def _check(hook: str, host: PluginHost, plugin: str | None) -> None:
         raise UnknownName("hook", hook, specs, "pi hooks lists them")
     if answers_of(specs[hook]) is None:
         raise UserError(
-            f"{hook} is not an event: plugins are asked for it when they are loaded. pi plugins show NAME lists"
+            f"{hook} is not an event: it is called when plugins are loaded. pi plugins show NAME lists"
             " what one registered"
         )
     if plugin is not None and plugin in host.disabled:
@@ -191,7 +191,7 @@ def _plain(hook: str, calls: list[Call], answer: Any, refusal: str | None) -> di
 def _report(  # noqa: PLR0917 - everything that is printed
     hook: str, event: str, calls: list[Call], answer: Any, refusal: str | None, plugin: str | None
 ) -> Iterator[str]:
-    yield f"{hook}, asked with {event}" + (f", of {plugin} alone" if plugin is not None else "")
+    yield f"{hook}, called with {event}" + (f", only of {plugin}" if plugin is not None else "")
     yield ""
     if not calls:
         yield "  No installed plugin implements it."

@@ -40,7 +40,7 @@ def named_mode(host: PluginHost, name: str) -> Mode:
     own = {each.name: each for each in register_modes()}  # available even if this plugin is disabled
     if mode is None and name not in own:
         known = {"text", *own} | {each for record in host.records.values() for each in record.names(_HOOK)}
-        raise UnknownName("mode", name, known, f"Known are {', '.join(sorted(known))}")
+        raise UnknownName("mode", name, known, f"Use one of {', '.join(sorted(known))}")
     mode = mode or own[name]
     if mode.needs_tty and not has_terminal():
         stream = "stdin" if sys.stdin is None or not sys.stdin.isatty() else "stdout"
@@ -84,4 +84,4 @@ def _wanted(host: PluginHost, options: Options, names: list[str]) -> str | None:
         return None  # the line mode is disabled; there is nothing nearer
     place = "--tui-mode" if options.tui_mode else host.settings.place("tuiMode")
     known = ", ".join(dict.fromkeys(["fullscreen", "regular", *names]))
-    raise UserError(f"{place}: no interactive front end is called {wanted!r}. Known are {known}")
+    raise UserError(f"{place}: no interactive front end is named {wanted!r}. Use one of {known}")

@@ -59,8 +59,8 @@ def option_groups() -> dict[str, list[Option]]:
             _switch("--verbose", help="Write more to stderr, including tracebacks"),
         ],
         "Session": [
-            _switch("--attach", help="With -p: ask the session that pi serve serves"),
-            _value("--ssh", metavar="HOST", help="With --attach: the session that HOST serves"),
+            _switch("--attach", help="With -p: use the session served by pi serve"),
+            _value("--ssh", metavar="HOST", help="With --attach: the session served on HOST"),
             _switch("-c", "--continue", "continue_", help="Continue the last session of this folder"),
             _switch("-r", "--resume", help="Choose a session of this folder to resume"),
             _value("--session", metavar="PATH|ID", help="Resume this session: a file, or the start of an id"),

@@ -64,7 +64,7 @@ def _is_allowed(sources: list[str], changed: str) -> bool:
     from pi_hookspecs import Approval, approval_choices
 
     always = "until the list changes again; pi permissions undoes it"
-    why = f"{changed}. A plugin is Python code with all your rights."
+    why = f"{changed}. A plugin is Python code that runs with all your privileges."
     choices = approval_choices(once=None, always=always)
     approval = Approval("Install these packages?", what="\n".join(sources), why=why, choices=choices)
     return approve_on_line(approval) == "always"
@@ -86,7 +86,7 @@ def _install(scope: str, sources: list[str], cwd: Path, environ: Mapping[str, st
         start_new_session=not wait,
     )
     if not wait:
-        say(f"Installing {names} in the background; /reload uses what is there")
+        say(f"Installing {names} in the background; /reload uses what is installed by then")
         return False
     say(f"Installing {names}")
     try:

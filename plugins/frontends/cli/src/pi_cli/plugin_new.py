@@ -75,7 +75,7 @@ _KINDS = {
     ),
     "hooks": _Kind(
         "A policy for pi: it refuses shell commands that delete trees.",
-        "`pi hooks tool_call` shows it among those that are asked.",
+        "`pi hooks tool_call` lists it among the plugins that are called.",
     ),
     "command": _Kind(
         "A slash command for pi: it appends the last answer to a file.",
@@ -182,7 +182,7 @@ def _checked(params: dict[str, Any], host: PluginHost) -> tuple[str, str]:
     if kind is None:
         raise UserError(f"Specify what the plugin adds: --kind {' | '.join(_KINDS)}")
     if kind not in _KINDS:
-        raise UnknownName("kind of plugin", kind, _KINDS, f"Known are {', '.join(_KINDS)}")
+        raise UnknownName("kind of plugin", kind, _KINDS, f"Use one of {', '.join(_KINDS)}")
     return name, kind
 
 
@@ -194,7 +194,7 @@ def write_plugin(name: str, kind: str, folder: Path) -> list[Path]:
     """
     try:
         if folder.exists() and any(folder.iterdir()):
-            raise UserError(f"The folder {str(folder)!r} is not empty. Name another one with --dir")
+            raise UserError(f"The folder {str(folder)!r} is not empty. Give another one with --dir")
         written = []
         root = files("pi_cli") / "new_plugin_files"
         common = () if _KINDS[kind].is_program else _walk(root / "common")

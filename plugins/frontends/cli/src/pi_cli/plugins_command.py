@@ -120,11 +120,11 @@ _OPTIONS = {
 def _refuse_strangers(params: dict[str, Any], word: str) -> None:
     for option, command in _OPTIONS.items():
         if params[option.replace("-", "_")] and word != command:
-            raise UserError(f"--{option} goes with pi plugins {command}")
+            raise UserError(f"--{option} is an option of pi plugins {command}")
     if params["timing"] and word:
-        raise UserError(f"--timing goes with pi plugins alone, not with pi plugins {word}")
+        raise UserError(f"--timing is an option of pi plugins alone, not of pi plugins {word}")
     if params["sort"] and word != "bill" and not params["timing"]:
-        raise UserError("--sort goes with pi plugins bill and pi plugins --timing")
+        raise UserError("--sort requires pi plugins bill or pi plugins --timing")
 
 
 def _list(params: dict[str, Any], host: PluginHost) -> int:

@@ -61,7 +61,7 @@ def run_prompt(arguments: Sequence[str], host: PluginHost) -> int:
         raise UserError(f"pi prompt show takes no argument, not {words[1]!r}")
     forms = [name for name in ("tokens", "plain", "json") if params[name]]
     if len(forms) > 1:
-        raise UserError(f"--{forms[0]} and --{forms[1]} exclude each other. Give one of them")
+        raise UserError(f"--{forms[0]} and --{forms[1]} cannot be used together. Give one of them")
     asyncio.run(_show(params, host))
     return 0
 

@@ -94,7 +94,7 @@ async def _find(params: dict[str, Any], host: PluginHost) -> list[ResourceSet]:
         kinds = [kind for kind in _TITLES if kind in known] + [kind for kind in known if kind not in _TITLES]
         for name in params["kinds"]:
             if name not in known:
-                raise UnknownName("kind of resource", name, known, f"Known are {', '.join(kinds)}")
+                raise UnknownName("kind of resource", name, known, f"Use one of {', '.join(kinds)}")
         found = [await session.resources.load(kind) for kind in params["kinds"] or kinds]
         return [_with_plugins_themes(each, session) if each.kind == "theme" else each for each in found]
 

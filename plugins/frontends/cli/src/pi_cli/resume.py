@@ -45,7 +45,7 @@ async def ask_for_session(
         )
     stored = await asyncio.to_thread(SessionManager.list, cwd, options.session_dir, host=host, environ=environ)
     if not stored:
-        raise UserError(f"No session is stored for {str(cwd)!r}. Omit --resume to begin one")
+        raise UserError(f"No session is stored for {str(cwd)!r}. Omit --resume to start one")
     return await choose_among(_user_interface(), stored)
 
 

@@ -57,7 +57,7 @@ def run_trust(arguments: Sequence[str], host: PluginHost) -> int:
     given = [name for name in ("deny", "forget", "list") if params[name]]
     words: tuple[str, ...] = params["words"]
     if len(given) > 1:
-        raise UserError(f"--{given[0]} and --{given[1]} exclude each other. Give one of them")
+        raise UserError(f"--{given[0]} and --{given[1]} cannot be used together. Give one of them")
     if len(words) > (0 if params["list"] else 1):
         raise UserError(f"pi trust takes one folder, not {' '.join(words)!r}")
     store = TrustStore(host.settings.agent_dir)

@@ -33,7 +33,7 @@ def enter_worktree(name: str, cwd: Path, environ: Mapping[str, str]) -> Path:
         UserError: The name cannot be that of a branch, the folder is in no repository, or git cannot make the worktree.
     """
     if not _NAME.fullmatch(name):
-        raise UserError(f"-w {name!r}: a worktree's name has up to 64 letters, digits, '-', '_' and '.'")
+        raise UserError(f"-w {name!r}: a worktree's name must be up to 64 letters, digits, '-', '_' and '.'")
     try:
         git = repository_of(cwd, environ=environ)
         path = worktree_folder(agent_dir(environ), git.top) / name

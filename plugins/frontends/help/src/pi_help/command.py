@@ -53,9 +53,7 @@ def run(arguments: list[str]) -> int:
         return 0
     pages = folder()
     if not pages.is_dir():
-        raise UserError(
-            f"The pages of the documentation are not installed: there is no {str(pages)!r}. Install pi again"
-        )
+        raise UserError(f"The pages of the documentation are not installed: there is no {str(pages)!r}. Reinstall pi")
     if not arguments:
         sys.stdout.write("".join(f"{line}\n" for line in _listed(pages)))
         return 0

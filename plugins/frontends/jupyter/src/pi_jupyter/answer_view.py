@@ -104,7 +104,7 @@ class AnswerView:
             case "message_end" if isinstance(event.message, ToolResultMessage):
                 self._take_result(event.message)
             case "auto_retry_start":
-                self._note(f"Trying again in {event.delay_ms / 1000:.0f} s: {event.error_message}")
+                self._note(f"Retrying in {event.delay_ms / 1000:.0f} s: {event.error_message}")
             case "compaction_start":
                 self._note("Compacting the conversation")
             case "extension_error":

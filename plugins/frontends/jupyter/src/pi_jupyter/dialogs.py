@@ -95,5 +95,5 @@ def _choose(options: Sequence[str]) -> str | None:
     while answer := input(f"1 to {len(options)}, or nothing: ").strip():
         if answer.isdecimal() and 1 <= int(answer) <= len(options):
             return options[int(answer) - 1]
-        print(f"{answer!r} is none of the numbers.", flush=True)  # noqa: T201 - as above
+        print(f"{answer!r} is not one of the numbers.", flush=True)  # noqa: T201 - as above
     return None

@@ -166,7 +166,8 @@ def _options(line: str) -> tuple[dict[str, str], str]:
     rest = line[place:].strip()
     if rest.startswith("--"):
         raise UsageError(
-            f"{rest.split()[0]!r} is no option of %pi, or its value is missing: --as TYPE, --new, --model NAME"
+            f"{rest.split()[0]!r} is not an option of %pi, or its value is missing. Use --as TYPE, --new or --model "
+            f"NAME"
         )
     return options, rest
 

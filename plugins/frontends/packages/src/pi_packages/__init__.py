@@ -19,7 +19,7 @@ _COMMANDS = {
     "update": "Update installed packages, or pi itself",
     "list": "List installed packages",
     "sync": "Install exactly what the lock file says",
-    "doctor": "Check the installation, and say how to repair it",
+    "doctor": "Check the installation, and suggest repairs",
     "search": "Search the catalogue of packages",
     "info": "Describe a package",
 }

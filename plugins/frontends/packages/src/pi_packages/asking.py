@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["agree", "agree_to_build"]
 
 _WARNING = (
-    "A plugin is Python code with all your rights; nothing inside the process can hold it back. Install what you trust."
+    "A plugin is Python code that runs with all your privileges; nothing inside the process can restrain it. "
+    "Install only what you trust."
 )
 
 

@@ -46,7 +46,7 @@ def refresh(settings: Settings, *, offline: bool) -> int:
     """Fetch the user's catalogues again; return the exit code."""
     addresses = [each for each in _catalogues(settings) if "://" in each]
     if not addresses:
-        say("There is no catalogue to fetch: the setting packages.catalogues has no address")
+        say("There is no catalogue to fetch: the setting packages.catalogues contains no URL")
         return 0
     if offline:
         raise UserError("Catalogues cannot be fetched offline")
@@ -85,7 +85,7 @@ def _read(file: Path) -> list[dict[str, Any]]:
     try:
         return _checked(json.loads(file.read_text(encoding="utf-8")), str(file))
     except FileNotFoundError:
-        say(f"Warning: the catalogue {file} is not there. pi update --models fetches those with an address")
+        say(f"Warning: the catalogue {file} does not exist. pi update --models fetches those with a URL")
     except (OSError, ValueError) as error:
         say(f"Warning: the catalogue {file} cannot be read: {error}")
     return []

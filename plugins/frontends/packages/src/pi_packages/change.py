@@ -134,7 +134,7 @@ def apply(context: Context, scope: Scope, change: Change) -> Plan:
         except OSError as error:
             where = error.filename or scope.root
             raise UserError(
-                f"{where} cannot be written: {error.strerror}. Free some space, or give pi the permission"
+                f"{where} cannot be written: {error.strerror}. Free some space, or make it writable"
             ) from error
 
 
@@ -301,7 +301,7 @@ class _Attempt:
             elif material.name is not None:
                 distribution = found.get(material.name)
                 if distribution is None and material.name in self._base.versions:
-                    raise UserError(f"{material.name} is in pi's own environment already; there is nothing to install")
+                    raise UserError(f"{material.name} is already in pi's own environment; there is nothing to install")
                 if distribution is None:
                     raise UserError(f"{entry.source.label} was not installed: its markers exclude it here")
                 package["version"] = distribution.version

@@ -58,8 +58,8 @@ def check_modules(folder: Path, found: dict[str, Distribution], base: Base) -> N
             origin = base.origin_of(module)
             if origin is not None and not origin.startswith(str(folder)):
                 raise UserError(
-                    f"{name} contains the module {module!r}, which pi's environment has already ({origin}) and would"
-                    f" import instead. Ask its author for a version with another module name"
+                    f"{name} contains the module {module!r}, which pi's environment already has ({origin}) and would "
+                    f"import instead. Ask its author for a version with another module name"
                 )
 
 

@@ -137,7 +137,7 @@ def _plugins(host: PluginHost) -> Iterator[Row]:
             f"plugin {problem.name}",
             "error",
             reasons,
-            f"Repair it, or run pi remove; --disable {problem.name} runs pi without it",
+            f"Fix it, or run pi remove; --disable {problem.name} runs pi without it",
         )
     for name in host.settings.get_str_list("plugins.required"):
         if name not in host.records:
@@ -167,5 +167,8 @@ def _orphans(host: PluginHost) -> Iterator[Row]:
     for entry in sorted(packages.iterdir()):
         if entry.is_dir() and entry.name not in own:
             yield _row(
-                "folders", "note", f"{entry} belongs to another Python", "Remove the folder if that Python is gone"
+                "folders",
+                "note",
+                f"{entry} belongs to another Python",
+                "Remove the folder if that Python no longer exists",
             )

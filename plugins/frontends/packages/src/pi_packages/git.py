@@ -35,7 +35,7 @@ def fetch_git(source: Source, context: Context, known: Mapping[str, Any] | None)
     folder = folder_for(context.agent_dir, source.identity, revision) if revision else None
     if folder is None or not folder.is_dir():
         if context.options.offline:
-            raise UserError(f"{source.text} was never fetched, and nothing may be fetched now (--offline)")
+            raise UserError(f"{source.text} has not been fetched yet, and --offline forbids it")
         folder, revision = _fetch(source, context, revision)
     tree = tree_hash(folder)
     if known is not None and known.get("tree") not in (None, tree):

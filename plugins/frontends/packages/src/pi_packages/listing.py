@@ -147,7 +147,8 @@ def run_search(given: Namespace, host: PluginHost) -> int:
         print_lines(*(f"{each['name']}  {each['source']}  {each.get('description', '')}" for each in found))
         if not found:
             print_lines(
-                "Nothing in the catalogue has these words. pi install pypi:NAME installs what it does not list."
+                "Nothing in the catalogue matches these words. pi install pypi:NAME installs packages that it does "
+                "not list."
             )
     return 0 if found else 1
 

@@ -51,10 +51,14 @@ def read_manifest(folder: Path, name: str) -> dict[str, Any]:
                 continue
             resources.setdefault(kind, []).append(str(path))
     if not resources:
-        why = f": nothing that pi can use is at {', '.join(named)}, as its manifest says" if declared and named else ""
+        why = (
+            f": its manifest names {', '.join(named)}, where there is nothing that pi can use"
+            if declared and named
+            else ""
+        )
         raise UserError(f"{name} has no extensions, skills, prompts or themes{why}")
     scripts = [each for path in resources.get("extensions", ()) for each in scripts_in(Path(path))]
-    notes = [f"{_count(scripts)} run in Node.js, with your rights"] if scripts else []
+    notes = [f"{_count(scripts)} run in Node.js, with your privileges"] if scripts else []
     return {"resources": resources, "notes": notes}
 
 

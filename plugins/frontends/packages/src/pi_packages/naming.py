@@ -51,7 +51,9 @@ def find_identity(text: str, scope: Scope) -> str:
     found = found or [each for each in written if text in packages.get(each, {}).get("plugins", ())]
     found = found or [each for each in written if PurePosixPath(each.partition(":")[2].partition("#")[0]).name == text]
     if len(found) > 1:
-        raise UserError(f"{text!r} means several packages: {', '.join(written[each][0] for each in found)}. Name one")
+        raise UserError(
+            f"{text!r} matches several packages: {', '.join(written[each][0] for each in found)}. Specify one"
+        )
     if not found:
         raise UserError(f"{text!r} is not among the {scope.name}'s packages. pi list names them")
     return found[0]

@@ -49,7 +49,7 @@ def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None)
             tarball = _tarball(source, context, Path(name), version)
             found = _integrity(tarball)
             if integrity not in ("", found):
-                raise UserError(f"{source.text} {version} has different content than what was locked")
+                raise UserError(f"{source.text} {version} has different content than was locked")
             integrity = found
             folder = folder_for(context.agent_dir, source.identity, integrity_key(integrity))
             if not folder.is_dir():
@@ -91,7 +91,7 @@ def _run_npm(context: Context, arguments: Sequence[str], folder: Path, what: str
         UserError: There is no npm, nothing may be fetched, or it fails.
     """
     if context.options.offline:
-        raise UserError(f"{what} was never fetched, and nothing may be fetched now (--offline)")
+        raise UserError(f"{what} has not been fetched yet, and --offline forbids it")
     command = npm_command(context.settings, context.environ)
     if not command:
         raise UserError(f"{what} needs npm, which is not installed. Install Node.js, or set npmCommand")
@@ -114,7 +114,7 @@ def _install_modules(
     What pi itself provides is left out: the packages of the original, and typebox.
 
     Raises:
-        UserError: They cannot be installed, or one has different content than what was locked.
+        UserError: They cannot be installed, or one has different content than was locked.
     """
     wanted = package.get("dependencies")
     has_extensions = isinstance(package.get("pi"), dict) and package["pi"].get("extensions")

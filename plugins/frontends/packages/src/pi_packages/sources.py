@@ -180,7 +180,7 @@ def _git(text: str, folder: Path, home: Path) -> Source:
     elif not plain.startswith(_GIT_HOSTS):
         plain = f"https://{plain}"
     if urlsplit(plain).password:
-        raise UserError("a password in an address would be kept in settings.json; let git ask for it, or use a key")
+        raise UserError("a password in a URL would be stored in settings.json; let git ask for it, or use a key")
     pinned = bool(reference) and (bool(re.fullmatch(r"[0-9a-f]{40}", reference)) or bool(re.match(r"v?\d", reference)))
     where = re.sub(r"^(?:[a-z]+://)?(?:[^@/]+@)?", "", plain).replace(":", "/").removesuffix(".git").rstrip("/")
     return Source(

@@ -60,12 +60,12 @@ class Store:
             try:
                 lock.acquire(timeout=0)
             except Timeout:
-                say("Waiting for another pi that installs packages")
+                say("Waiting for another pi that is installing packages")
                 lock.acquire(timeout=_WAIT_SECONDS)
         except Timeout:
             raise UserError(f"another pi has been installing packages for {_WAIT_SECONDS:g} s ({self.root})") from None
         except OSError as error:
-            raise UserError(f"packages cannot be kept in {self.root}: {error.strerror}") from error
+            raise UserError(f"packages cannot be stored in {self.root}: {error.strerror}") from error
         try:
             yield
         finally:

@@ -65,7 +65,7 @@ def draft_of(folder: Path) -> Iterator[Path]:
         if not folder.exists():
             draft.rename(folder)
     except OSError as error:
-        raise UserError(f"files cannot be kept in {folder.parent}: {error.strerror}") from error
+        raise UserError(f"files cannot be stored in {folder.parent}: {error.strerror}") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -86,7 +86,9 @@ def check_links(folder: Path, name: str) -> None:
             count += 1
             size += path.stat().st_size
     if count > MAX_FILES or size > MAX_BYTES:
-        raise UserError(f"{name} has {count} files of {size} bytes together; pi takes {MAX_FILES} and {MAX_BYTES}")
+        raise UserError(
+            f"{name} has {count} files of {size} bytes in total; the limit is {MAX_FILES} files and {MAX_BYTES} bytes"
+        )
 
 
 def tree_hash(folder: Path) -> str:

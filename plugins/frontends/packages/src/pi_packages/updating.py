@@ -75,7 +75,7 @@ def _update_packages(named: list[str], scope: Scope, context: Context, given: Na
         ]
         for source in pinned:
             if not named or source.identity in upgrade:
-                say(f"{source.label} is pinned; pi install it again to move it")
+                say(f"{source.label} is pinned; to change its version, install it again")
     return report(plan, given, "Everything is up to date")
 
 
@@ -133,9 +133,9 @@ def check(scope: Scope, context: Context, given: Namespace) -> int:
         return 0
     print_lines(*([row.line() for row in plan.rows] or ["All packages are up to date."]))
     if not newest:
-        print_lines("The newest pi is not known: no index that is configured has it.")
+        print_lines("The newest version of pi is unknown: no configured index has it.")
     elif is_newer:
-        print_lines(f"pi {pi_version} is there (this is {ours.get('pluggypi', 'another')}).")
+        print_lines(f"pi {pi_version} is available (this is {ours.get('pluggypi', 'another')}).")
     print_lines(
         *(f"After an update of pi, {each['plugin']} would not be loaded: it needs {each['needs']}" for each in unfit)
     )

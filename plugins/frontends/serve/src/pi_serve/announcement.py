@@ -84,7 +84,7 @@ def _lock(path: Path, session: str) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(descriptor)
-        raise UserError(f"Session {session!r} is served already. Use 'pi attach {session[:8]}'") from error
+        raise UserError(f"Session {session!r} is already served. Use 'pi attach {session[:8]}'") from error
     return descriptor
 
 

@@ -188,7 +188,7 @@ class SessionsApp:
             raise _Problem(_BAD_REQUEST, f"Field 'session' must be the id of a stored session, not {stored!r}")
         count = sum(each.user == user for each in self._sessions.values()) + self._opening.get(user, 0)
         if count >= self._max_sessions:
-            raise _Problem(_TOO_MANY, f"You have {count} open sessions, the most. Close one of them")
+            raise _Problem(_TOO_MANY, f"You have {count} open sessions, which is the limit. Close one of them")
         self._opening[user] = self._opening.get(user, 0) + 1
         try:
             return await self._begin(user, stored)
@@ -236,7 +236,7 @@ class SessionsApp:
             await _respond(send, 200, await served.server.execute(body))
             return
         if stream not in served.streams:
-            raise _Problem(_NOT_FOUND, f"There is no stream {stream!r}; its first event has its name")
+            raise _Problem(_NOT_FOUND, f"There is no stream {stream!r}; the first event of a stream contains its name")
         await served.streams[stream].put(body)
         await _respond(send, 202, {})
 
@@ -366,7 +366,7 @@ async def _body(receive: Receive) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise _Problem(_BAD_REQUEST, "The request was not received whole")
+            raise _Problem(_BAD_REQUEST, "The request was not received completely")
         body += message.get("body", b"")
         if len(body) > MAX_LINE:
             raise _Problem(_TOO_LARGE, f"The request has more than {MAX_LINE} bytes")

@@ -130,7 +130,9 @@ class SessionServer:
         self._wait_for_clients()
         message = parse(line)
         if isinstance(message, UiReply):
-            message = Refused("extension_ui_response", "A dialog is answered over the connection that got it")
+            message = Refused(
+                "extension_ui_response", "A dialog can be answered only over the connection that received it"
+            )
         elif isinstance(message, Asked):
             message = refused_unless_allowed(message, self._commands)
         given: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
@@ -147,7 +149,7 @@ class SessionServer:
         self._connections += 1
         try:
             if self._connections > _MAX_CLIENTS:
-                raise UserError(f"{_MAX_CLIENTS} clients are connected already. Close one of them")  # noqa: TRY301
+                raise UserError(f"{_MAX_CLIENTS} clients are already connected. Close one of them")  # noqa: TRY301
             client = await self._accept_hello(link, lines)
         except (UserError, TimeoutError, StopAsyncIteration) as error:
             late = f"No hello came within {_HELLO_SECONDS:.0f} seconds"

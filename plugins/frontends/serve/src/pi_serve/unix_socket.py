@@ -82,7 +82,7 @@ async def listening(server: SessionServer, path: Path) -> AsyncIterator[None]:
         raise UserError("pi serve needs Unix sockets, which this system does not have. Run it inside WSL")
     if not fits_socket(path):
         raise UserError(
-            f"The path of a socket may have {_MAX_PATH_BYTES} bytes, and {str(path)!r} has more. Use --socket"
+            f"The path of a socket can have at most {_MAX_PATH_BYTES} bytes, but {str(path)!r} has more. Use --socket"
         )
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -95,7 +95,7 @@ async def listening(server: SessionServer, path: Path) -> AsyncIterator[None]:
     try:
         listener = await asyncio.start_unix_server(connected, sock=_bound(path))
     except OSError as error:
-        raise UserError(f"The socket {str(path)!r} cannot be made: {error.strerror or error}") from error
+        raise UserError(f"The socket {str(path)!r} cannot be created: {error.strerror or error}") from error
     try:
         yield
     finally:

@@ -42,7 +42,7 @@ _PING_SECONDS = 20.0
 """Seconds between pings, and the timeout of a ping: a client whose computer is unreachable is dropped."""
 
 _BEHIND_A_PROXY = (
-    "Behind a proxy of your own, pi serve needs its address with --url, and it has to pass on the header Host\n"
+    "Behind a proxy of your own, pi serve needs its address with --url, and the proxy has to forward the Host header\n"
 )
 
 _PAGE = {

@@ -38,7 +38,7 @@ def register_subcommands() -> Sequence[Subcommand]:
         return web(arguments, host)
 
     return [
-        Subcommand("attach", run=run, description="Show the session of a pi elsewhere, e.g. over SSH"),
+        Subcommand("attach", run=run, description="Show the session of another pi, e.g. over SSH"),
         Subcommand("web", run=run_web, description="Show the screen in a browser of this computer"),
     ]
 

@@ -204,7 +204,7 @@ async def test_trust_of_the_folder_is_stored(desk, pi_session: AgentSession, key
         await user.type("/trust", "enter")
         await user.sees("Trust the parent folder")
         await user.press(key)
-        await user.when(lambda: "It counts when pi is started again" in " ".join(user.text.split()))
+        await user.when(lambda: "It takes effect when pi is restarted" in " ".join(user.text.split()))
 
     store = TrustStore(pi_session.settings.agent_dir)
     assert store.decision(pi_session.cwd) == (pi_session.cwd.resolve(), decided)

@@ -99,7 +99,7 @@ async def test_a_running_tool_gets_its_result(attached, script: ScriptedProvider
         _TIDE.open()
         await user.sees("high at six", "So it is.")
 
-        assert "pi ended while the call ran" not in user.text
+        assert "pi ended while the call was running" not in user.text
 
 
 async def test_another_session_in_the_place_of_this_one_is_displayed(attached, script: ScriptedProvider) -> None:
@@ -170,9 +170,9 @@ async def test_what_runs_is_in_the_strip_and_can_be_stopped(attached, script: Sc
         await user.sees("▸ 1 ship at sea · 1 task")
         assert "paint it" not in user.text
         await user.press("alt+down")
-        await user.sees("What runs and what waits", "→  s1  ketch", "paint it")
+        await user.sees("Running and waiting", "→  s1  ketch", "paint it")
         await user.press("s")
-        await user.sees("Nothing runs any more")
+        await user.sees("Nothing is running any more")
         await user.press("escape")
         await user.when(lambda: "▸" not in user.text)
 

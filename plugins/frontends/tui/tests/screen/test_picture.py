@@ -452,7 +452,7 @@ async def test_the_pictures_of_the_screen_are_what_it_displays(
         await draws.lets(user, activities)
         await user.sees("2 agents working · 1 process")
         await user.press("alt+down")
-        await user.sees("What runs and what waits")
+        await user.sees("Running and waiting")
         draw("strip")
         await user.press("escape")
         await user.type("And at noon?", "enter")

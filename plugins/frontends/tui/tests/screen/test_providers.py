@@ -42,7 +42,7 @@ async def test_a_provider_is_chosen_and_forgotten(desk, pi_session: AgentSession
         await user.type("ebb-and-flow", "enter")
         await user.sees("Signed in to harbour.")
         await user.type("/logout", "enter")
-        screen = await user.sees("Forget what is stored for which provider?", "→ harbour   signed in")
+        screen = await user.sees("Forget the credential of which provider?", "→ harbour   signed in")
         await user.press("enter")
         await user.sees("The credential of harbour was removed.")
 

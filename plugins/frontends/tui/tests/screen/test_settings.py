@@ -84,7 +84,7 @@ async def test_a_theme_that_there_is_not_is_explained(desk) -> None:
     async with desk() as user:
         await user.type("/theme pink", "enter")
 
-        await user.sees("There is no theme 'pink' that can be used. There are dark, light, system.")
+        await user.sees("There is no usable theme 'pink'. Use one of dark, light, system.")
 
 
 async def test_the_menu_has_what_people_change_in_words_and_leads_to_all_settings(desk) -> None:

@@ -54,9 +54,7 @@ async def test_a_key_opens_it_and_enter_looks_at_one(desk, key) -> None:
         await user.press(*"/sail", "enter")
         await user.sees("2 ships at sea")
         await user.press(key)
-        await user.sees(
-            "What runs and what waits", "→  s1  ketch  $0.02", "   s2  yawl", "1 port", "enter open · s stop"
-        )
+        await user.sees("Running and waiting", "→  s1  ketch  $0.02", "   s2  yawl", "1 port", "enter open · s stop")
         assert "Brest" in user.text
         await user.press("enter")
         await user.sees("Looking at s1")

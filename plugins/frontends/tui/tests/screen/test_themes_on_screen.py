@@ -130,7 +130,7 @@ async def test_an_unknown_theme_of_the_settings_is_reported_at_the_start(desk, p
     async with desk((100, 24)) as user:
         user.app.load_themes()
 
-        await user.sees("There is no theme 'pink' that can be used. There are dark, light, system.")
+        await user.sees("There is no usable theme 'pink'. Use one of dark, light, system.")
         assert user.app.painter.palette.name == "dark"
 
 
@@ -176,7 +176,7 @@ async def test_a_theme_as_a_value_is_resolved_or_refused(desk) -> None:
         assert user.app.themes.current.colors["accent"] == "#aabbcc"
         with pytest.raises(UserError, match="Theme 'few' cannot be used: it has no colour for"):
             user.app.interface.set_theme(Theme("few", colors={"accent": 1}))
-        with pytest.raises(UserError, match="There is no theme 'pink'"):
+        with pytest.raises(UserError, match="There is no usable theme 'pink'"):
             user.app.interface.set_theme("pink")
 
 

@@ -221,7 +221,7 @@ def test_calls_without_a_result_are_marked_in_a_stored_branch():
     load_entries(state, [MessageEntry(id="1", parent_id=None, timestamp="", message=message)])
 
     assert [(block.status, block.output) for block in state.blocks] == [
-        ("error", "No result: pi ended while the call ran")
+        ("error", "No result: pi ended while the call was running")
     ]
 
 

@@ -57,7 +57,7 @@ def show_bill(host: PluginHost, *, session: str | None, days: str | None, sort: 
         UserError: The options are invalid.
     """
     if session is not None and days is not None:
-        raise UserError("--session and --days exclude each other. Give one of them")
+        raise UserError("--session and --days cannot be used together. Give one of them")
     _check_column(sort)
     bills = [*read_bills(host.settings.agent_dir)]
     if session is not None:
@@ -66,7 +66,7 @@ def show_bill(host: PluginHost, *, session: str | None, days: str | None, sort: 
         bills = _of_days(bills, days)
     rows = _joined(each["plugins"] for each in bills)
     if not bills and not as_json:
-        say("No session that has ended is recorded" + (" in this time" if days is not None else ""))
+        say("No completed session is recorded" + (" in this period" if days is not None else ""))
         return 1
     _print(rows, sort, as_json=as_json, more={"sessions": len({each["session"] for each in bills})})
     return 0 if bills else 1
@@ -90,16 +90,18 @@ async def _started(host: PluginHost) -> dict[str, Row]:
 
 def _check_column(sort: str | None) -> None:
     if sort is not None and sort not in (*COLUMNS, "plugin"):
-        raise UnknownName("column", sort, [*COLUMNS, "plugin"], f"There are plugin, {', '.join(COLUMNS)}")
+        raise UnknownName("column", sort, [*COLUMNS, "plugin"], f"Use one of plugin, {', '.join(COLUMNS)}")
 
 
 def _of_session(bills: list[dict[str, Any]], wanted: str) -> list[dict[str, Any]]:
     found = [each for each in bills if wanted and each["session"].startswith(wanted)]
     ids = sorted({each["session"] for each in found})
     if not ids:
-        raise UserError(f"No session {wanted!r} is recorded. pi plugins bill --json shows all; the oldest go first")
+        raise UserError(
+            f"No session {wanted!r} is recorded. pi plugins bill --json shows all; the oldest are removed first"
+        )
     if len(ids) > 1 and wanted not in ids:
-        raise UserError(f"{wanted!r} is the beginning of several sessions: {', '.join(ids[:5])}")
+        raise UserError(f"Several sessions begin with {wanted!r}: {', '.join(ids[:5])}")
     return [each for each in found if each["session"] == wanted or len(ids) == 1]
 
 
@@ -107,7 +109,7 @@ def _of_days(bills: list[dict[str, Any]], days: str) -> list[dict[str, Any]]:
     try:
         since = datetime.now(UTC) - timedelta(days=float(days))  # not a number, and infinite, are ValueErrors, too
     except (ValueError, OverflowError):
-        raise UserError(f"--days takes a number, not {days!r}") from None
+        raise UserError(f"--days must be a number, not {days!r}") from None
     return [each for each in bills if each["at"] >= since.isoformat()]
 
 

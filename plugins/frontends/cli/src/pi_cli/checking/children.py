@@ -86,7 +86,7 @@ def _run(module: str, request: Path, output: Path, seconds: float, home: Path) -
         command = [sys.executable, "-P", "-c", program, str(request)]
         code = _wait(_start(command, written, _environment(os.environ, home), home), seconds)
     if code is None:
-        return f"it did not come to an end within {seconds:g} s"
+        return f"it did not finish within {seconds:g} s"
     return f"it ended the process (exit code {code})" if code >= 0 else f"it ended the process (signal {-code})"
 
 

@@ -79,7 +79,7 @@ def _check_script(file: Path, host: PluginHost, *, strict: bool, as_json: bool) 
     languages = [each.thing for each in host.services("ExtensionLanguage") if hasattr(each.thing, "check")]
     language = next((each for each in reversed(languages) if file.name.endswith(tuple(each.suffixes))), None)
     if language is None:
-        raise UserError(f"no installed plugin checks files like {file.name}")
+        raise UserError(f"no installed plugin can check files such as {file.name}")
     findings = [Finding("import", level, text) for level, text in language.check(file, host.settings)]
     passed = _passes(findings, strict=strict)
     if as_json:
@@ -139,5 +139,5 @@ def _summary(part: str, found: list[Finding], result: dict[str, Any]) -> str:
             return "left out: the plugin cannot be imported"
         asked = sum(result["hooks"].values())
         tokens = f", tools of about {result['toolTokens']} tokens" if result["toolTokens"] else ""
-        return f"{state}, {asked} hook{'' if asked == 1 else 's'} asked{tokens}"
+        return f"{state}, {asked} hook{'' if asked == 1 else 's'} called{tokens}"
     return state

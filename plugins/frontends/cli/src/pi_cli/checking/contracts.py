@@ -62,7 +62,7 @@ def read_contract(wanted: str | None = None) -> Contract:
     if wanted in known or not _is_covered(wanted, present):
         others = ", ".join(each for each in known if each != "contract")
         raise UserError(
-            f"This pi does not know the contract {wanted!r}; it knows {others} and its own. --against also takes the"
+            f"This pi has no contract {wanted!r}, only {others} and its own. --against also takes the"
             " path of a contract.json"
         )
     version = Version(wanted)

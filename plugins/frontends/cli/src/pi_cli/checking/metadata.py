@@ -40,7 +40,7 @@ def check_metadata(subject: Subject) -> Iterator[Finding]:
     yield from _python(subject)
     if not subject.licence:
         yield _found(
-            "warning", 'It has no licence, so that no one else may copy it. Add license = "MIT" or another to [project]'
+            "warning", 'It has no licence, so others may not copy it. Add license = "MIT" or another to [project]'
         )
     if subject.sources and not subject.is_typed:
         yield _found("warning", "It has no py.typed, so type checkers ignore its annotations")
@@ -66,7 +66,8 @@ def _names(subject: Subject) -> Iterator[Finding]:
         named = ", ".join(map(repr, subject.plugins))
         yield _found(
             "warning",
-            f"Its entry point is named {named}, and the distribution {subject.name!r}: one does not lead to the other",
+            f"Its entry point is named {named}, but the distribution {subject.name!r}: users cannot tell one name "
+            f"from the other",
         )
     for plugin in subject.plugins:
         if plugin in DEFAULT_PLUGINS and name != f"{_PREFIX}{plugin}":
@@ -86,7 +87,7 @@ def _requirements(subject: Subject) -> Iterator[Finding]:
     contract = by_name.get(_CONTRACT)
     if contract is None:
         yield _found(
-            "warning", f'It does not require {_CONTRACT}, so it is loaded by any pi. Add "{_CONTRACT}>=1.0,<2"'
+            "warning", f'It does not require {_CONTRACT}, so every version of pi loads it. Add "{_CONTRACT}>=1.0,<2"'
         )
     elif not any(each.operator in ("<", "<=", "==", "~=") for each in contract.specifier):
         yield _found("warning", f"{contract} has no upper bound: the next major version may break it. Add <2")
@@ -128,7 +129,7 @@ def _modules(subject: Subject) -> Iterator[Finding]:
     for plugin, value in subject.plugins.items():
         module = value.partition(":")[0].partition(".")[0]
         if subject.paths and not any(PathFinder.find_spec(module, [str(path)]) for path in subject.paths):
-            yield _found("error", f"The entry point {plugin!r} names the module {module!r}, which is not there")
+            yield _found("error", f"The entry point {plugin!r} names the module {module!r}, which does not exist")
         others = {canonicalize_name(each) for each in owners.get(module, ())} - {own}
         if others:
             yield _found(

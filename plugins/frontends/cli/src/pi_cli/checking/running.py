@@ -69,7 +69,7 @@ def _effects(answer: dict[str, Any], printed: str) -> Iterator[Finding]:
 def _slowness(ms: float) -> Iterator[Finding]:
     if ms > SLOW_MS:
         level: Level = "error" if ms > TOO_SLOW_MS else "warning"
-        message = f"Its import takes {ms:.0f} ms, and pi starts later by that. Import what is large inside functions"
+        message = f"Its import takes {ms:.0f} ms, which delays the start of pi. Import large modules inside functions"
         yield Finding("import", level, message)
 
 
@@ -78,7 +78,7 @@ def check_contract(subject: Subject, host: PluginHost, scratch: Path) -> tuple[l
     try:
         answer, _ = run_child("pi_cli.checking.contract_child", subject, scratch)
     except Ended as ended:
-        return [_error("contract", f"Its hooks cannot be asked: {ended}")], {}
+        return [_error("contract", f"Its hooks cannot be called: {ended}")], {}
     findings: list[Finding] = []
     for plugin in subject.plugins:
         if plugin not in answer:
@@ -110,7 +110,9 @@ def _tools(found: dict[str, Any]) -> Iterator[Finding]:
     for each in found["tools"]:
         if not each["described"]:
             yield Finding(
-                "contract", "warning", f"The tool {each['name']!r} has no description: no model knows what it is for"
+                "contract",
+                "warning",
+                f"The tool {each['name']!r} has no description, so models cannot know what it is for",
             )
         if each["bare"]:
             names = ", ".join(map(repr, each["bare"]))
@@ -126,7 +128,7 @@ def _conflicts(plugin: str, found: dict[str, Any], host: PluginHost) -> Iterator
             others = [each.name for each in host.registering(hook, name) if each.name != plugin]
             if others:
                 kind = hook.removeprefix("register_").removesuffix("s").replace("_", " ")
-                message = f"The {kind} {name!r} is registered by {', '.join(others)}, too: only one of them counts"
+                message = f"The {kind} {name!r} is also registered by {', '.join(others)}: only one of them is used"
                 yield Finding("contract", "warning", message)
 
 

@@ -98,7 +98,7 @@ class _File:
                 takes = ", ".join(described["parameters"]) or "no argument"
                 yield self._found("error", f"{hook} has no argument {argument!r}; it has {takes}", node.lineno)
         if isinstance(node, ast.AsyncFunctionDef) and not described["async"]:
-            yield self._found("error", f"{hook} cannot be async: its answer is needed at once", node.lineno)
+            yield self._found("error", f"{hook} cannot be async: its result is needed immediately", node.lineno)
 
     def _hook(self, hook: str, line: int, *, is_optional: bool = False) -> Iterator[Finding]:
         known, version = self._contract.hooks, self._contract.version
@@ -113,7 +113,7 @@ class _File:
             since = known[hook]["since"]
             yield self._found(
                 "warning",
-                f"{hook} is there since {since}, and the requirement lets in {self._floor.version}: require"
+                f"{hook} exists since {since}, but the requirement allows {self._floor.version}: require"
                 f" pluggypi-hookspecs>={since}",
                 line,
             )
@@ -148,7 +148,7 @@ class _File:
         )
         if self._floor is not None and newer:
             message = (
-                f"pi_hookspecs {self._floor.version}, which the requirement lets in, does not have {', '.join(newer)}"
+                f"pi_hookspecs {self._floor.version}, which the requirement allows, does not have {', '.join(newer)}"
             )
             yield self._found("warning", message, node.lineno)
 
@@ -194,7 +194,8 @@ class _File:
         for module in modules:
             if module in _HEAVY or module.partition(".")[0] in _HEAVY:
                 message = (
-                    f"{module} is imported with the plugin, and takes long: import it inside the function that uses it"
+                    f"{module} is imported with the plugin, and is slow to import: import it inside the function "
+                    f"that uses it"
                 )
                 yield self._found("warning", message, node.lineno)
                 return

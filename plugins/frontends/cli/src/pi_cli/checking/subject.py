@@ -177,7 +177,7 @@ def _installed(plugin: str, name: str) -> Subject:
     try:
         found = distribution(name)
     except PackageNotFoundError as error:
-        raise UserError(f"Plugin {plugin!r} is installed, and the metadata of {name!r} are not found") from error
+        raise UserError(f"Plugin {plugin!r} is installed, but the metadata of {name!r} were not found") from error
     folder = editable_folder(found)
     if folder is not None and (folder / "pyproject.toml").is_file():
         subject = _project(folder)

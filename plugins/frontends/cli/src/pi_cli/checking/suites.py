@@ -46,7 +46,7 @@ def check_tests(subject: Subject, answer: dict[str, Any], scratch: Path | None) 
         scratch: A folder for the process that runs them; None does not run them.
     """
     if subject.folder is None:
-        yield Finding("tests", "note", "Its tests are not known: only a project's folder has them")
+        yield Finding("tests", "note", "Its tests were not run: only a project's folder contains them")
         return
     texts = [file.read_text(encoding="utf-8", errors="replace") for file in _test_files(subject.folder)]
     if not any(map(_has_test, texts)):
@@ -72,7 +72,7 @@ def _run(subject: Subject, folder: Path, scratch: Path) -> Iterator[Finding]:
     code, printed = run_program([*_PYTEST, *files], subject, scratch, TEST_SECONDS)
     last = next((line.strip("= ") for line in reversed(printed.splitlines()) if line.strip()), "nothing was printed")
     if code is None:
-        yield Finding("tests", "error", f"Its tests did not come to an end within {TEST_SECONDS:g} s")
+        yield Finding("tests", "error", f"Its tests did not finish within {TEST_SECONDS:g} s")
     elif code == _NO_TESTS:
         yield Finding("tests", "warning", "pytest finds no tests in it")
     elif code != 0:

@@ -69,7 +69,7 @@ async def _help(conversation: Conversation, argument: str) -> None:
             row(key, description)
     else:
         row("Backslash", "At the end of a line: another line follows")
-        row("Ctrl-C", "Stop the answer; twice on an empty line, end")
+        row("Ctrl-C", "Stop the answer; twice on an empty line, exit")
     for shortcut in conversation.session.commands.shortcuts():
         row(shortcut.name, shortcut.description)
 
@@ -103,7 +103,7 @@ async def _quit(conversation: Conversation, _argument: str) -> None:
 async def _reload(conversation: Conversation, _argument: str) -> None:
     await conversation.session.reload()
     await conversation.look_up_commands()
-    conversation.write_line("Extensions, skills, prompts and themes are loaded again.")
+    conversation.write_line("Extensions, skills, prompts and themes were reloaded.")
 
 
 async def _output(conversation: Conversation, _argument: str) -> None:

@@ -124,7 +124,7 @@ class Conversation(DisplayedRun):
             self.session.shutdown_requested.set()
         else:
             self._interrupted_at = time.monotonic()
-            self.write_line("Ctrl-C again, Ctrl-D or /quit ends pi.")
+            self.write_line("Ctrl-C again, Ctrl-D or /quit exits pi.")
 
     def stop(self) -> None:
         """Abort work, and put queued messages back on the line."""
@@ -150,7 +150,7 @@ class Conversation(DisplayedRun):
         """End pi once all work is done."""
         self._leaves = True
         if self.busy:
-            self.write_line("pi ends when this is done; Ctrl-C stops it.")
+            self.write_line("pi exits when this is done; Ctrl-C stops it.")
         self.refresh()
 
     def take_back(self) -> None:
@@ -197,7 +197,7 @@ class Conversation(DisplayedRun):
         if not session.settings.get_bool("quietStartup", default=False):
             model = session.model.reference if session.model is not None else "no model"
             so_far = f", {messages} messages so far" if messages else ""
-            self.write_line(f"pi, {model}{so_far}. /help lists the commands, Ctrl-D ends.")
+            self.write_line(f"pi, {model}{so_far}. /help lists the commands, Ctrl-D exits.")
         show_tail(self.screen, session.messages)
 
     async def _talk(self, end: OrderlyEnd) -> None:

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 __all__ = ["KEYS", "own_keys"]
 
 KEYS = (
-    ("Enter", "Send; while an answer is made, steer it: the text goes to the model with the next request"),
-    ("Alt-Enter", "New line; while an answer is made, send it as a follow-up, when that is done"),
+    ("Enter", "Send; during an answer, steer it: the text goes to the model with its next request"),
+    ("Alt-Enter", "New line; during an answer, queue a follow-up for when it is done"),
     ("Ctrl-J, \\ Enter", "New line"),
-    ("Alt-Up", "Take what is queued back, to change it"),
+    ("Alt-Up", "Edit the queued messages"),
     ("Escape", "Stop the answer, the command or the compaction"),
-    ("Ctrl-C", "Stop; else clear the line; twice on an empty one, end"),
-    ("Ctrl-D", "On an empty line, end"),
+    ("Ctrl-C", "Stop; else clear the line; twice on an empty one, exit"),
+    ("Ctrl-D", "On an empty line, exit"),
     ("Tab", "Complete commands, their arguments, @files and paths"),
-    ("Up, Down, Ctrl-R", "Go through, or search, what was typed before"),
+    ("Up, Down, Ctrl-R", "Go through the input history, or search it"),
     ("Ctrl-G", "Edit the text in an external editor ($VISUAL, $EDITOR)"),
     ("Ctrl-O", "Show the whole of the last tool result"),
     ("Ctrl-T", "Show or hide the model's thinking"),

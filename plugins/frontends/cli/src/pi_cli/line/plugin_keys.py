@@ -54,11 +54,11 @@ class PluginKeys:
     def _bind(self, bindings: KeyBindings, name: str) -> str | None:
         keys = _keys(name)
         if keys in _OWN_PAIRS or (len(keys) == 1 and (keys[0] in _OWN or len(keys[0]) == 1)):
-            return "it is needed on the line"
+            return "line mode uses it itself"
         try:
             bindings.add(*keys)(lambda _event: self._begin(name))
         except ValueError:
-            return "terminals do not tell it from others"
+            return "terminals do not distinguish it from other keys"
         return None
 
     def _begin(self, name: str) -> None:

@@ -25,7 +25,7 @@ _MOST_ROWS = 60
 async def new(conversation: Conversation, _argument: str) -> None:
     """Start a new session."""
     if await conversation.session.new_session():
-        conversation.write_line("A new session.")
+        conversation.write_line("Started a new session.")
 
 
 async def resume(conversation: Conversation, _argument: str) -> None:
@@ -60,7 +60,7 @@ async def fork(conversation: Conversation, _argument: str) -> None:
         conversation.write_line("This session has no messages yet.")
         return
     options = _distinct([text for _, text in messages])
-    chosen = await session.ui.select("Go on in a new session from before which message?", options)
+    chosen = await session.ui.select("Fork before which message?", options)
     if chosen is None:
         return
     forked = await session.fork(messages[options.index(chosen)][0])
@@ -74,7 +74,7 @@ async def fork(conversation: Conversation, _argument: str) -> None:
 async def clone(conversation: Conversation, _argument: str) -> None:
     """Continue in a copy of the session."""
     if await conversation.session.clone():
-        conversation.write_line(f"A copy: {conversation.session.session_file or 'in memory'}")
+        conversation.write_line(f"Continuing in a copy: {conversation.session.session_file or 'in memory'}")
     else:
         conversation.write_line("A plugin prevented it; the conversation is unchanged.")
 
@@ -84,7 +84,7 @@ async def tree(conversation: Conversation, argument: str) -> None:
     session = conversation.session
     wanted = argument or session.settings.get_str("treeFilterMode", "default") or "default"
     if wanted not in FILTERS:
-        conversation.write_line(f"{wanted!r} is not a filter of the tree. There are {', '.join(FILTERS)}.")
+        conversation.write_line(f"{wanted!r} is not a filter of the tree. Use one of {', '.join(FILTERS)}.")
         return
     rows = tree_rows(session.session_manager, wanted)
     if not rows:
@@ -116,8 +116,8 @@ async def _chosen(conversation: Conversation, rows: Sequence[Row]) -> Row | None
         named = [row for row in rows if row.text.lower().startswith(answer.lower())]
         if len(named) == 1:
             return named[0]
-        what = "several of them" if named else "none of them"
-        conversation.write_line(f"{shorten(one_line(answer), _WIDTH)!r} is {what}; press Enter alone to cancel.")
+        what = "several entries" if named else "no entry"
+        conversation.write_line(f"{shorten(one_line(answer), _WIDTH)!r} matches {what}; press Enter alone to cancel.")
     return None
 
 
@@ -125,7 +125,7 @@ async def _go_to(conversation: Conversation, row: Row) -> None:
     session = conversation.session
     summarize = False
     if not row.is_here and not session.settings.get_bool("branchSummary.skipPrompt", default=False):
-        summarize = await session.ui.confirm("Sum up for the model what is left behind?")
+        summarize = await session.ui.confirm("Summarize the abandoned branch for the model?")
     went = await session.navigate_tree(row.entry_id, summarize=summarize)
     if went.cancelled:
         conversation.write_line("The conversation is unchanged.")

@@ -198,7 +198,7 @@ class DisplayedRun(PrintRun):
             yield "dim", row
         if rows:
             more = f"{len(rows) - _QUEUE_ROWS} more; " if len(rows) > _QUEUE_ROWS else ""
-            yield "dim", shorten(f"{more}Alt-Up takes them back to be changed", width)
+            yield "dim", shorten(f"{more}Alt-Up brings them back for editing", width)
 
     # Outcome
 

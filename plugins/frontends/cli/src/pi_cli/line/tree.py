@@ -173,7 +173,7 @@ _ROLES: dict[str, tuple[str, Callable[[Any], str]]] = {
 _ENTRIES: dict[str, tuple[str, Callable[[Any], str]]] = {
     "custom": ("entry", lambda entry: f"({entry.custom_type})"),
     "custom_message": ("custom", _content),
-    "compaction": ("summary", lambda entry: f"(summed up) {entry.summary}"),
-    "branch_summary": ("summary", lambda entry: f"(left behind) {entry.summary}"),
+    "compaction": ("summary", lambda entry: f"(summarized) {entry.summary}"),
+    "branch_summary": ("summary", lambda entry: f"(abandoned) {entry.summary}"),
 }
 """How entries that hold no message are described, by their type. A plugin's entry has the type that is a role above."""

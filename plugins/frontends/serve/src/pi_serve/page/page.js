@@ -234,7 +234,7 @@ const handlers = {
   tool_execution_start(line) { if (!calls.has(line.toolCallId)) showResult(line.toolCallId, line.toolName, {}); },
   tool_execution_update(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, line.partialResult)); },
   tool_execution_end(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, line.result)); },
-  auto_retry_start(line) { note(`Trying again: ${line.errorMessage}`, true); },
+  auto_retry_start(line) { note(`Retrying: ${line.errorMessage}`, true); },
   compaction_start() { note("Compacting the conversation"); },
   extension_error(line) { note(`${line.extensionPath ?? "A plugin"}: ${line.error}`, true); },
   extension_ui_request: asked,
@@ -412,7 +412,7 @@ const COMMANDS = {
   fork: () => ask("get_fork_messages", {}, result(({ messages }) => {
     const choices = new Map(messages.map((each, number) => [`${number + 1}. ${each.text.slice(0, 200)}`, each.entryId]));
     if (!choices.size) { note("There is no message yet.", true); return; }
-    asked({ method: "select", title: "Go on in a new session from before which message?", options: [...choices.keys()], then: (name) => {
+    asked({ method: "select", title: "Fork before which message?", options: [...choices.keys()], then: (name) => {
       if (choices.has(name)) ask("fork", { entryId: choices.get(name) }, result((copy) => { if (!copy.cancelled) write(copy.text); }));
     } });
   })),
@@ -600,7 +600,7 @@ function connect() {
     handlers[line.type]?.(line);
   });
   socket.addEventListener("close", () => {
-    $("state").textContent = "connecting again";
+    $("state").textContent = "reconnecting";
     live?.box.remove();
     live = null;
     answers.clear();

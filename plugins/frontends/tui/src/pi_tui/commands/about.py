@@ -76,7 +76,7 @@ async def _trust(talk: Talk, _argument: str) -> None:
     about.decide_trust(cast("TrustAnswer", outcome.value.value))
     now = about.trust()
     word = "trusted" if now.is_trusted else "not trusted"
-    talk.notice(f"{now.folder} is {word} ({now.why}). It counts when pi is started again.")
+    talk.notice(f"{now.folder} is {word} ({now.why}). It takes effect when pi is restarted.")
 
 
 async def _changelog(talk: Talk, argument: str) -> None:

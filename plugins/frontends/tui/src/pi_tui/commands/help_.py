@@ -55,7 +55,7 @@ async def _hotkeys(talk: Talk, _argument: str) -> None:
 async def _reload(talk: Talk, _argument: str) -> None:
     await talk.port.reload()
     await talk.look_up_commands()
-    talk.notice("Extensions, skills, prompts and themes are loaded again.")
+    talk.notice("Extensions, skills, prompts and themes were reloaded.")
 
 
 async def _quit(talk: Talk, _argument: str) -> None:

@@ -129,7 +129,7 @@ async def _logout(talk: Talk, argument: str) -> None:
     if not argument and not stored:
         talk.notice("Nothing is stored for any provider.")
         return
-    provider = argument or await _provider(talk, "Forget what is stored for which provider?", stored)
+    provider = argument or await _provider(talk, "Forget the credential of which provider?", stored)
     if provider is not None:
         await talk.port.sign_out(provider)
 

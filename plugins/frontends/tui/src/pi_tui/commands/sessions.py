@@ -47,7 +47,7 @@ async def _fork(talk: Talk, _argument: str) -> None:
         Option(entry_id, " ".join(as_typed(text).split()), note=f"Message {number} of {len(messages)}")
         for number, (entry_id, text) in enumerate(messages, 1)
     ]
-    title = "Go on in a new session from before which message?"
+    title = "Fork before which message?"
     outcome = await choose(talk, Pick(title, options, last=True))
     if outcome is None:
         return

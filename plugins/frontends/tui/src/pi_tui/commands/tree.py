@@ -37,7 +37,7 @@ async def _tree(talk: Talk, argument: str) -> None:
     named = argument or talk.port.settings.get_str("treeFilterMode", "default") or "default"
     wanted = next((each for each in FILTERS if each == named), None)
     if wanted is None:
-        talk.notice(f"{named!r} is not a filter of the tree. There are {', '.join(FILTERS)}.", "warning")
+        talk.notice(f"{named!r} is not a filter of the tree. Use one of {', '.join(FILTERS)}.", "warning")
         return
     tree = lists.tree()
     if not tree.rows(lambda entry: entry.passes("default")):

@@ -41,7 +41,7 @@ class ActivityList(Dialog[str]):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the items below the labels of their activities, around the selected one."""
-        head = heading("What runs and what waits", "", width)
+        head = heading("Running and waiting", "", width)
         rows, selected = self._rows()
         below = hint(self._hints(), width)
         if height - len(head) - len(below) < _ROOMY:
@@ -49,7 +49,7 @@ class ActivityList(Dialog[str]):
         room = max(height - len(head) - len(below) - 2, 1)
         first = min(max(selected - room // 2, 0), max(len(rows) - room, 0))
         shown = [cut(row, width) for row in rows[first : first + room]]
-        return framed([*head, *(shown or [Line.of(Run("  Nothing runs any more", "muted"))]), *below], width)
+        return framed([*head, *(shown or [Line.of(Run("  Nothing is running any more", "muted"))]), *below], width)
 
     @property
     def _items(self) -> list[ActivityItem]:

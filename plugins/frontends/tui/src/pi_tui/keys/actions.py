@@ -127,7 +127,7 @@ _APP = (
     Action("app.message.copy", ("ctrl+x",), "Copy the selection, or else the last answer", ("main", "tree")),
     Action("app.message.followUp", ("alt+enter",), "Send as a follow-up", elsewhere=_on_windows("ctrl+q")),
     Action("app.activities.open", ("alt+down",), "List running activities; so does Enter at an empty prompt"),
-    Action("app.message.dequeue", ("alt+up",), "Take queued messages back", elsewhere=_on_windows("alt+q")),
+    Action("app.message.dequeue", ("alt+up",), "Edit queued messages", elsewhere=_on_windows("alt+q")),
 )
 
 _IN_LISTS = (

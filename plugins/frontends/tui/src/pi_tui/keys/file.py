@@ -97,7 +97,9 @@ def parse_key_file(text: str, name: str) -> KeyFile:
         until = "Until it is, no key is changed (see pi help keybindings)."
         return KeyFile(None, (f"{name!r} is not JSON at {where}: {error.msg}. {until}",))
     except ValueError:
-        return KeyFile(None, (f"{name!r} holds a number that is too long; it is an object of actions and their keys.",))
+        return KeyFile(
+            None, (f"{name!r} contains a number that is too long; it is an object of actions and their keys.",)
+        )
     except RecursionError:
         return KeyFile(None, (f"{name!r} is nested too deeply; it is an object of actions and their keys.",))
     if not isinstance(pairs, _Pairs):
@@ -111,13 +113,15 @@ def parse_key_file(text: str, name: str) -> KeyFile:
         if known not in ACTIONS:
             problems.append(f"{where}: there is no action {action!r}{_similar(action)}; it is ignored.")
         elif (wanted := _keys(value)) is None:
-            problems.append(f"{where}: {action!r} is a key or a list of keys, not {_short(value)}; its default stays.")
+            problems.append(
+                f"{where}: {action!r} must be a key or a list of keys, not {_short(value)}; its default is used."
+            )
         elif known == action or known not in keys:
             keys[known] = tuple(key for written in wanted if (key := known_key(written)) is not None)
             problems += _unknown_keys(where, action, wanted)
             if wanted and not keys[known]:
                 del keys[known]
-    problems += [f"{name!r}: {action!r} occurs more than once; the last one counts." for action in _repeated(pairs)]
+    problems += [f"{name!r}: {action!r} occurs more than once; the last one is used." for action in _repeated(pairs)]
     return KeyFile(keys, tuple(problems))
 
 
@@ -135,7 +139,7 @@ def _keys(value: Any) -> list[str] | None:
 
 def _unknown_keys(where: str, action: str, wanted: list[str]) -> Iterator[str]:
     unknown = [key for key in wanted if known_key(key) is None]
-    rest = "its default stays" if len(unknown) == len(wanted) else "its other keys count"
+    rest = "its default is used" if len(unknown) == len(wanted) else "its other keys are used"
     for key in unknown:
         yield (
             f"{where}: {action!r} names {key!r}, which is not a key; {rest}. Write keys as 'ctrl+shift+x', 'f5' or"

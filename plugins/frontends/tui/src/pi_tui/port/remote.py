@@ -313,7 +313,7 @@ class RemotePort(Limits):
         exact = [each for each in self.models() if wanted in (each.lower(), each.lower().partition("/")[2])]
         found = exact or [each for each in self.models() if wanted in each.lower()]
         if len(found) != 1:
-            several = f"{len(found)} models have {name!r} in their names" if found else f"No model is called {name!r}"
+            several = f"{len(found)} models have {name!r} in their names" if found else f"No model is named {name!r}"
             raise UserError(f"{several}. /model lists them.")
         provider, _, model_id = found[0].partition("/")
         await self.call(self._client.set_model(provider, model_id))
@@ -323,7 +323,7 @@ class RemotePort(Limits):
     async def cycle_model(self, *, forward: bool) -> str | None:
         """Use the next model and return its name; the protocol cannot go back to the previous one."""
         if not forward:
-            raise UserError("Over a connection models are only cycled forward.")
+            raise UserError("Over a connection, models can only be cycled forward.")
         changed = await self.call(self._client.cycle_model())
         await self.call(self._read_again())
         return None if changed is None else str(changed.model["id"])

@@ -85,7 +85,7 @@ class Limits:
 
     async def reload(self) -> None:
         """Raise ``UserError``: the protocol does not support this."""
-        raise self.refusal("Loading extensions again")
+        raise self.refusal("Reloading extensions")
 
     def refusal(self, what: str) -> UserError:
         """Return the error for an operation that the protocol does not support."""

@@ -104,7 +104,7 @@ class RemoteLists:
     async def navigate(self, entry_id: str, *, summarize: bool, instructions: str | None) -> str | None:
         """Raise ``UserError``: the protocol does not support this."""
         del entry_id, summarize, instructions
-        return self._refuse("Going to another place of the tree")
+        return self._refuse("Moving in the tree")
 
     def settings(self) -> Sequence[SettingRow]:
         """Raise ``UserError``: the protocol does not support this."""
@@ -177,7 +177,7 @@ class RemoteAbout:
     async def export(self, path: str | None) -> str:
         """Write the session as an HTML page where it runs, and return the page's path there."""
         if path is not None and not path.endswith((".html", ".htm")):
-            raise self._port.refusal("Exporting in another format than HTML")
+            raise self._port.refusal("Exporting to a format other than HTML")
         return await self._port.call(self._port.client.export_html(path))
 
     def write_debug(self, rows: Iterable[str]) -> str:

@@ -166,4 +166,4 @@ class Themes:
 
     def no_theme(self, name: object) -> str:
         """Return the message for a theme that is not available."""
-        return f"There is no theme {name!r} that can be used. There are {', '.join(sorted(self._known))}."
+        return f"There is no usable theme {name!r}. Use one of {', '.join(sorted(self._known))}."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_entries"]
 
-_INTERRUPTED = "No result: pi ended while the call ran"
+_INTERRUPTED = "No result: pi ended while the call was running"
 
 
 @frozen(repr=False)
