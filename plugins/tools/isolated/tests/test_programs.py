@@ -331,6 +331,42 @@ async def test_of_a_stream_only_some_updates_are_sent(pi_session, script, pi_ext
     assert 1 <= int((pi_extensions[0] / "seen").read_text()) < 100
 
 
+AT_ONCE = """
+ready(hooks={"tool_call": {}})
+for message in messages():
+    if message["type"] == "hook":
+        event = {"type": "event", "channel": "c", "data": "before"}
+        reply = {"type": "answer", "id": message["id"], "answer": {"block": True, "reason": "no"}}
+        sys.stdout.write("".join(json.dumps(each) + "\\n" for each in (event, reply, {**event, "data": "after"})))
+        sys.stdout.flush()
+"""
+
+
+class Notes:
+    """Notes what a program emits, and the refusal that follows it."""
+
+    def __init__(self):
+        self.seen = []
+
+    @hookimpl
+    def activate(self, pi):
+        pi.events.on("c", self.seen.append)
+        pi.on("tool_execution_end", lambda event: self.seen.append(event.result.content[0].text))
+
+
+NOTES = Notes()
+
+
+@pytest.mark.pi(plugins={"isolated": pi_isolated, "notes": NOTES})
+@pytest.mark.program(AT_ONCE)
+async def test_what_a_program_sends_before_an_answer_is_taken_before_it(pi_session, script):
+    await run_bash(pi_session, script, "ls")
+
+    assert NOTES.seen[0] == "before"
+    assert "after" in NOTES.seen
+    assert "no" in NOTES.seen[-1]
+
+
 class Box:
     """Is asked before programs are started."""
 
