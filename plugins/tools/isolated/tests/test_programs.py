@@ -367,6 +367,37 @@ async def test_what_a_program_sends_before_an_answer_is_taken_before_it(pi_sessi
     assert "no" in NOTES.seen[-1]
 
 
+STREAMS = """
+model = {"id": "one", "name": "One", "contextWindow": 1000, "maxTokens": 100}
+config = {"baseUrl": "http://127.0.0.1:9", "apiKey": "k", "api": "sea-api", "models": [model]}
+provider = {"id": "sea", "streams": True, "config": config}
+send(type="ready", contract="1.1", hooks={}, registers={"providers": [provider]})
+for message in messages():
+    if message["type"] == "stream":
+        said = {"role": "assistant", "api": "sea-api", "provider": "sea", "model": "one", "stopReason": "stop",
+                "timestamp": 0, "content": [{"type": "text", "text": f"pid {os.getpid()}"}]}
+        event = {"event": {"type": "done", "reason": "stop", "message": said}}
+        last = [{"type": "update", "id": message["id"], "update": event},
+                {"type": "answer", "id": message["id"], "answer": None}]
+        sys.stdout.write("".join(json.dumps(each) + "\\n" for each in last))
+        sys.stdout.flush()
+"""
+
+
+@pytest.mark.program(STREAMS)
+async def test_a_stream_whose_answer_came_with_its_last_event_is_not_waited_for(pi_session, monkeypatch):
+    monkeypatch.setattr("pi_isolated.process.CANCEL_GRACE", 0)
+    await pi_session.start()
+    await pi_session.set_model(pi_session.models.find("sea/one"))
+
+    answers = set()
+    for prompt in ("One", "Two"):
+        await pi_session.prompt(prompt)
+        answers.add(pi_session.last_answer().text)
+
+    assert len(answers) == 1
+
+
 class Box:
     """Is asked before programs are started."""
 

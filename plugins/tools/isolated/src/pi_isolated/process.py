@@ -276,7 +276,8 @@ class Process:
 
     def _give_up(self, number: int, request: Request) -> None:
         """Cancel a request, and end the program if it does not answer: what hangs would make every other one wait."""
-        if self.failure is None:
+        was_answered = request.answer.done() and not request.answer.cancelled()  # just before the cancellation
+        if self.failure is None and not was_answered:
             self.send({"type": "cancel", "id": number})
             why = f"it did not answer within {CANCEL_GRACE:g} s after a request was cancelled"
             self._cancelled[number] = (self._loop.call_later(CANCEL_GRACE, self.fail, why), request)
