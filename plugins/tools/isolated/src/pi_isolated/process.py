@@ -40,6 +40,8 @@ _CHUNK = 1 << 18
 _FULL = 1 << 16
 """Bytes that may wait for a program before the next request waits until it reads them."""
 _STDERR_LINE = 1 << 14
+_LAST = "FATAL ERROR"
+"""How Node.js begins to say why it ends; addresses follow."""
 
 
 class ProgramError(PiError):
@@ -331,7 +333,7 @@ class Process:
     def _take_stderr(self, lines: list[bytes | None]) -> None:
         for line in lines:
             text = "(a line that is too long)" if line is None else line.decode("utf-8", "replace")
-            if text.strip():
+            if text.strip() and not self._last_words.startswith(_LAST):
                 self._last_words = text.strip()[:200]
             self._log(text)
 
