@@ -6,6 +6,7 @@ Whatever a program does wrong ends it with a reason: the requests that wait for 
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
 from contextvars import Context, copy_context
 from itertools import count
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
 
     from pi_process_kit import Child
 
-__all__ = ["CANCEL_GRACE", "MAX_LINE", "Output", "Process", "ProgramError", "ProgramFailure", "Request", "message_line"]
+__all__ = [
+    "CANCEL_GRACE",
+    "MAX_LINE",
+    "Output",
+    "Process",
+    "ProgramError",
+    "ProgramFailure",
+    "Request",
+    "message_line",
+    "message_of",
+]
 
 MAX_LINE = 16 << 20
 """Bytes of a line, in both directions."""
@@ -36,6 +47,11 @@ _MOST_CALLS = 64
 """Calls of a program that may be open at the same time."""
 
 _ANSWER = (b'{"type":"answer"', b'{"type": "answer"')
+_ESCAPES = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
+"""The escapes of JSON; the group is half of a surrogate pair without the other half."""
+
 _CHUNK = 1 << 18
 _FULL = 1 << 16
 """Bytes that may wait for a program before the next request waits until it reads them."""
@@ -339,12 +355,10 @@ class Process:
 
     def _take_answer(self, line: bytes | None) -> bool:
         """Take a line if it is an answer, written as most programs write it; return whether it is."""
-        import orjson
-
         if line is None or not line.startswith(_ANSWER) or not self._first.done() or self.failure is not None:
             return False
         try:
-            message = orjson.loads(line)
+            message = message_of(line)
         except ValueError:
             return False
         if message["type"] != "answer":  # it has two types
@@ -354,12 +368,10 @@ class Process:
 
     def _take(self, line: bytes | None) -> None:
         """Handle a line; one that is not a message ends the program."""
-        import orjson
-
         if self.failure is not None or line is None:
             return
         try:
-            message = orjson.loads(line)
+            message = message_of(line)
         except ValueError:
             self.fail(f"it wrote a line that is not JSON: {_preview(line)}")
             return
@@ -451,6 +463,20 @@ def message_line(message: Mapping[str, Any]) -> bytes:
             f"a message of {len(line) >> 20} MB is too long for a plugin's process: {MAX_LINE >> 20} MB at most"
         )
     return line
+
+
+def message_of(line: bytes) -> Any:
+    """Return a line as JSON data; half of a surrogate pair, the rest of a text that was cut, becomes U+FFFD.
+
+    Raises:
+        ValueError: It is not JSON.
+    """
+    import orjson
+
+    try:
+        return orjson.loads(line)
+    except ValueError:
+        return orjson.loads(_ESCAPES.sub(lambda found: b"\\ufffd" if found[1] else found[0], line))
 
 
 def _json(message: Mapping[str, Any]) -> bytes:
