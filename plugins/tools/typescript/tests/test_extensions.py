@@ -97,12 +97,11 @@ async def test_messages_that_are_longer_than_what_a_pipe_holds_are_whole(pi_sess
 
 @pytest.mark.extension("echo.mjs", ECHO.replace("toUpperCase()", "slice(0, 7)"))
 async def test_a_text_that_is_cut_in_the_middle_of_an_emoji_is_accepted(pi_session, script):
-    script.turn(steps.tool_call("echo", text="shells 🐚")).turn(steps.tool_call("echo", text="shell 🐚"))
-    script.turn(steps.text("done"))
+    script.turn(steps.tool_call("echo", text="shell 🐚")).turn(steps.text("done"))
 
     await pi_session.prompt("Go")
 
-    assert [each.text for each in script.requests[2].tool_results] == ["shells ", "shell \ufffd"]
+    assert script.requests[1].tool_results[-1].text == "shell \ufffd"
 
 
 KNOWN = """
