@@ -208,6 +208,26 @@ def test_folders_and_files_outside_the_project_are_reported(machine, tmp_path):
     assert why(machine, "opencode", "--approve") == {"instructions evil.md": ("not", "it is outside the project")}
 
 
+@for_each(("agent", "name"), [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")])
+def test_instructions_of_subfolders_are_named(agent, name, machine):
+    machine.write(
+        {
+            f"packages/api/{name}": "x",
+            f"packages/web/{name}": "x",
+            f"node_modules/x/{name}": "x",
+            f".hidden/{name}": "x",
+            f"a/b/c/d/e/{name}": "x",
+        }
+    )
+
+    found = why(machine, agent, "--approve")
+
+    assert {key: outcome for key, (outcome, _) in found.items() if "packages" in key} == {
+        f"instructions packages/api/{name}, packages/web/{name}": "not"
+    }
+    assert len(found) == 1
+
+
 def test_everything_that_waits_for_trust_is_listed(machine):
     names = (".mcp.json", ".claude/rules/a.md", ".claude/CLAUDE.md", ".claude/agents/a.md", ".claude/settings.json")
     machine.write(dict.fromkeys(names, "{}"))
