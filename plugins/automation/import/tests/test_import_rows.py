@@ -280,3 +280,30 @@ def test_json_with_comments_is_read(text, machine):
     machine.write({"~/.claude/settings.json": text})
 
     assert why(machine, "claude", "--dry-run")["model opus"][0] == "differently"
+
+
+def test_tools_that_opencode_does_not_offer_are_denied(machine):
+    machine.write({"opencode.json": json.dumps({"tools": {"webfetch": False, "bash": True, "unknown": False}})})
+
+    found = why(machine, "opencode", "--approve")
+
+    assert found["permission tools webfetch off"][0] == "taken"
+    assert found["permission tools unknown off"] == ("not", "pi has no tool of this name")
+    assert machine.read(".pi/settings.json")["guardrails"]["rules"] == [{"tool": "fetch", "action": "deny"}]
+
+
+def test_lists_and_files_are_described_in_words(machine):
+    machine.write(
+        {
+            ".claude/settings.json": json.dumps(
+                {"permissions": {"additionalDirectories": ["../a", "../b"], "allow": [""]}}
+            )
+        }
+    )
+    (machine.work / ".claude" / "commands").mkdir()
+    (machine.work / ".claude" / "commands" / "latin.md").write_bytes(b"caf\xe9")
+
+    found = why(machine, "claude", "--approve")
+
+    assert sorted(found) == ["command /latin", "permission additionalDirectories ../a, ../b"]
+    assert found["command /latin"][1] == "it is not text in UTF-8"

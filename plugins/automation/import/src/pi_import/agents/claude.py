@@ -109,8 +109,9 @@ def _settings(place: Place, settings: dict[str, Any], source: str, models: Model
     permissions = settings.get("permissions")
     for key in ("defaultMode", "additionalDirectories", "disableBypassPermissionsMode"):
         if isinstance(permissions, dict) and permissions.get(key):
-            why = _MODES.get(key, "")
-            yield left_out("permission", f"{key} {permissions[key]!s:.80}", source, why, scope=place.scope)
+            value = permissions[key]
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            yield left_out("permission", f"{key} {shown:.80}", source, _MODES.get(key, ""), scope=place.scope)
     if settings.get("disableAllHooks") is True:
         yield left_out("hook", "all hooks", source, "disableAllHooks is true", scope=place.scope)
     else:
