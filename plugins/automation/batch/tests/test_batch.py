@@ -273,7 +273,7 @@ def test_a_full_disk_ends_the_batch_and_no_task_fails_for_good(batch, small_disk
     code, output, _ = batch(tasks, "--resume")
 
     assert ended[0] == 1
-    assert "out' is full.\nMake room; the rest: --resume" in ended[2]
+    assert "out' is full.\nFree some space, then continue with --resume" in ended[2]
     assert 0 < done < len(tasks)
     assert code == 0
     assert "12 of 12 tasks were run, 0 failed" in output

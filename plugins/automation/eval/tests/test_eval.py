@@ -92,7 +92,7 @@ def test_a_run_that_takes_too_long_is_ended_and_has_failed(evaluation):
     code, output, _ = evaluation(text)
 
     assert code == 1
-    assert "the setup command ended with" in output
+    assert "the setup command exited with" in output
 
 
 def test_everything_that_is_wrong_with_a_file_is_named_before_the_first_run(evaluation):

@@ -263,4 +263,4 @@ async def test_a_program_that_does_not_end_refuses_the_call(hooks, pi_host, star
     file.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}))
     session = await started()
 
-    assert "did not end within 0.2 s" in await call(session, script, command="x")
+    assert "did not finish within 0.2 s" in await call(session, script, command="x")

@@ -110,9 +110,9 @@ def test_a_project_makes_limits_stricter_and_never_looser(files: tuple[Path, Pat
     }
     assert found.unknown_price == "refuse"
     assert [sentence.partition(" (")[0] for sentence in found.ignored] == [
-        "budgets.day.dollars 50 does not count: your own is 5",
-        "budgets.run.requests null does not count: your own is 3",
-        "budgets.unknownPrice 'ignore' does not count: your own is 'refuse'",
+        "budgets.day.dollars 50 is ignored: your own is 5",
+        "budgets.run.requests null is ignored: your own is 3",
+        "budgets.unknownPrice 'ignore' is ignored: your own is 'refuse'",
     ]
 
 

@@ -125,7 +125,7 @@ async def test_there_is_one_notice_that_a_model_reports_no_usage(
         await pi_session.prompt("go")
 
     (notice,) = [each.message for each in fake_ui.notices if "does not report" in each.message]
-    assert "each of its requests counts with the most that it may use: 20," in notice
+    assert "each of its requests counts as the most that it may use: 20," in notice
 
 
 @alone(total={"requests": 9})
@@ -291,10 +291,10 @@ async def test_max_turns_counts_answers_of_the_conversation(pi_session: AgentSes
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ({"max-cost": "much"}, "--max-cost must be dollars, as 2.50, not 'much'"),
-        ({"max-cost": "nan"}, "--max-cost must be dollars, as 2.50, not 'nan'"),
-        ({"max-cost": "-1"}, "--max-cost must be dollars, as 2.50, not '-1'"),
-        ({"max-time": "soon"}, "--max-time must be a time, as 90s, 10m or 1h30m, not 'soon'"),
+        ({"max-cost": "much"}, "--max-cost must be dollars, such as 2.50, not 'much'"),
+        ({"max-cost": "nan"}, "--max-cost must be dollars, such as 2.50, not 'nan'"),
+        ({"max-cost": "-1"}, "--max-cost must be dollars, such as 2.50, not '-1'"),
+        ({"max-time": "soon"}, "--max-time must be a time, such as 90s, 10m or 1h30m, not 'soon'"),
         ({"max-turns": "0"}, "--max-turns must be a whole number of at least 1, not '0'"),
     ],
 )
@@ -427,7 +427,7 @@ async def test_a_model_without_prices(
 
     answer = await pi_session.prompt("go")
 
-    sentence = "The prices of paid/new are not known, so budgets.run.dollars cannot limit it"
+    sentence = "The prices of paid/new are unknown, so budgets.run.dollars cannot limit it"
     assert answer is not None
     assert (sentence in (answer.error_message or "")) == refused
     assert any(sentence in notice.message for notice in fake_ui.notices) == noticed

@@ -80,7 +80,7 @@ def test_a_damaged_line_is_named_and_does_not_count(file: str, damaged: str) -> 
     ledger = Ledger(file)
 
     assert ids(ledger) == ["a", "b"]
-    assert list(map(str, ledger.damages)) == [f"{file}:2: this line of the ledger is damaged and does not count"]
+    assert list(map(str, ledger.damages)) == [f"{file}:2: this line of the ledger is damaged and is ignored"]
 
 
 def test_a_line_that_a_killed_process_left_unfinished_spoils_no_other(file: str) -> None:
@@ -193,7 +193,7 @@ async def test_a_ledger_that_cannot_be_written_refuses_what_depends_on_it(
     answers = [await pi_session.prompt("go") for _ in range(2)]
 
     assert len(script.requests) == made
-    assert all("The budget cannot be kept" in (each.error_message or "") for each in answers[made:] if each)
+    assert all("The budget cannot be enforced" in (each.error_message or "") for each in answers[made:] if each)
 
 
 @pytest.mark.pi(stored=True, settings={"budgets": {"total": {"dollars": 99}}})

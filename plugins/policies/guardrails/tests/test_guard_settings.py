@@ -40,15 +40,15 @@ def guarded(**settings: Any) -> pytest.MarkDecorator:
         ({"limits": {"run": {"toolCallsPerMinute": [3]}}}, f"guardrails.limits.run.toolCallsPerMinute {NUMBER} [3]"),
         ({"limits": {"run": 5}}, "guardrails.limits.run must be an object, not 5"),
         ({"limits": [5]}, "guardrails.limits must be an object, not [5]"),
-        ({"limits": {"run": {"request": 5}}}, "guardrails.limits.run.request does not exist; known are dollars, "),
-        ({"limits": {"day": {}}}, "guardrails.limits.day does not exist; known are run, session"),
+        ({"limits": {"run": {"request": 5}}}, "guardrails.limits.run.request does not exist; use one of dollars, "),
+        ({"limits": {"day": {}}}, "guardrails.limits.day does not exist; use one of run, session"),
         ({"rules": {"command": "x"}}, "guardrails.rules must be a list, not"),
         ({"rules": [{"action": "maybe"}]}, "guardrails.rules[0].action must be 'allow', 'ask' or 'deny', not 'maybe'"),
         ({"protectedPaths": "secrets"}, "guardrails.protectedPaths must be a list, not 'secrets'"),
         ({"protectedPaths": ["a", 3]}, "guardrails.protectedPaths[1] must be a name, not 3"),
         ({"enabled": "true"}, "guardrails.enabled must be true or false, not 'true'"),
         ({"enabled": 1}, "guardrails.enabled must be true or false, not 1"),
-        ({"rule": []}, "guardrails.rule does not exist; known are enabled, limits, protectedPaths, rules"),
+        ({"rule": []}, "guardrails.rule does not exist; use one of enabled, limits, protectedPaths, rules"),
     ],
 )
 async def test_settings_that_cannot_hold_refuse_the_run_and_name_file_key_and_value(

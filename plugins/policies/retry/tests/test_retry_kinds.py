@@ -48,7 +48,7 @@ def failed(text: str, **failure: object) -> AssistantMessage:
         ("400 messages.0: unexpected field", "other"),
         ("The model refused to answer", "other"),
         ("The answer was cut off because it is larger than 64 MB", "other"),
-        ("terminated: the answer made no progress for 600 s, only pings or incomplete events came", "transient"),
+        ("terminated: the answer made no progress for 600 s, only pings or incomplete events", "transient"),
         ("", "other"),
     ],
 )

@@ -276,7 +276,7 @@ async def test_another_model_goes_on_where_the_first_gave_up(
     assert answer.text == "from the second"
     assert script.requests[2].model.id == "second"
     starts = [event.error_message for event in recorded.events if event.type == "auto_retry_start"]
-    assert starts[-1].endswith("failed (overload: Overloaded); going on with scripted/second")
+    assert starts[-1].endswith("failed (overload: Overloaded); continuing with scripted/second")
 
 
 def offer_second(pi_session: AgentSession, script: ScriptedProvider) -> None:

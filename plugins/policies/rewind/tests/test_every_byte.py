@@ -435,7 +435,7 @@ def test_a_killed_restore_gets_its_entry_when_its_session_goes_on(root, make):
 
     assert (
         other.notice
-        == "A rewind was interrupted. It is finished now: 2 files brought back. pi rewind s1 --undo reverses it."
+        == "A rewind was interrupted. It has now been completed: 2 files restored. pi rewind s1 --undo undoes it."
     )
     assert other.entry is None
     assert own.notice is None

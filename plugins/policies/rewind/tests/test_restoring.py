@@ -160,7 +160,7 @@ def test_what_no_checkpoint_holds_is_not_overwritten(repository, make):
     (repository / "a.txt").mkdir()
     (repository / "a.txt" / "data.log").write_text("precious")
 
-    with pytest.raises(NotRestored, match=r"'a\.txt' is a folder now, with files that no checkpoint holds"):
+    with pytest.raises(NotRestored, match=r"'a\.txt' is a folder now, with files that no checkpoint contains"):
         restore(checkpoints, tree)
 
     assert (repository / "a.txt" / "data.log").read_text() == "precious"
@@ -185,7 +185,7 @@ def test_a_tree_that_is_gone_changes_nothing(repository, make):
     checkpoints = make(repository)
     (repository / "a.txt").write_text("two\n")
 
-    with pytest.raises(NotRestored, match="is not stored any more"):
+    with pytest.raises(NotRestored, match="is no longer stored"):
         restore(checkpoints, "0123456789012345678901234567890123456789")
 
     assert (repository / "a.txt").read_text() == "two\n"

@@ -128,7 +128,7 @@ async def test_a_rewind_without_changed_files_says_so(pi_session, work, script, 
     await pi_session.prompt("/rewind undo")
 
     assert [each.message for each in fake_ui.notices] == [
-        "No file had changed. /rewind undo takes the rewind back.",
+        "No file had changed. /rewind undo undoes the rewind.",
         "Back to before the rewind.",
     ]
 
@@ -234,7 +234,7 @@ async def test_outside_a_repository_nothing_is_stored_and_the_command_says_why(p
     await says("two")
 
     assert not (pi_session.settings.agent_dir / "rewind").exists()
-    with pytest.raises(UserError, match=r'is in no git repository\. "rewind": \{"enabled": true\}'):
+    with pytest.raises(UserError, match=r'is not in a git repository\. "rewind": \{"enabled": true\}'):
         await rewind("", pi_session.ctx)
 
 
@@ -251,7 +251,7 @@ async def test_of_a_large_folder_without_a_repository_what_write_and_edit_change
     await says("new", "sub/new.txt")
     (root / "b.txt").write_text("the user's\n")
     await says("three", "b.txt")
-    assert "brings back only what the tools write and edit have changed" in str(fake_ui.notices)
+    assert "restores only what the tools write and edit have changed" in str(fake_ui.notices)
     fake_ui.answers(True)
     await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry} files")
     rewound = {each: (root / each).read_text() for each in ("a.txt", "b.txt", "c.txt")}

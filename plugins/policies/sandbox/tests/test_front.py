@@ -75,7 +75,7 @@ def test_hidden_places_that_do_not_exist_are_counted(tmp_path, monkeypatch):
     hidden = (str(tmp_path / ".ssh"), str(tmp_path / ".aws"), str(tmp_path / ".kube"))
     policy = SimpleNamespace(network="off", allow=(), write=(str(tmp_path),), deny_read=hidden)
 
-    assert describe("bwrap", policy)[2:] == ["Writable  ~", "Hidden    ~/.ssh, 2 places that do not exist now"]
+    assert describe("bwrap", policy)[2:] == ["Writable  ~", "Hidden    ~/.ssh, 2 places that do not exist"]
 
 
 @pytest.mark.skipif(not WORKING, reason="no engine works here")

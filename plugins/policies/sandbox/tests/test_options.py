@@ -76,11 +76,11 @@ def test_a_project_can_take_folders_and_hosts_away(options):
         ({"allow": ["a.org:99999"]}, "sandbox.allow cannot have 'a.org:99999'"),
         ({"allow": ["a.org:0"]}, "sandbox.allow cannot have 'a.org:0'"),
         ({"network": "allow"}, "sandbox.allow names no host"),
-        ({"denyRead": ["private/*.pem"]}, "sandbox.denyRead cannot have 'private/*.pem': wildcards do not count"),
+        ({"denyRead": ["private/*.pem"]}, "sandbox.denyRead cannot have 'private/*.pem': wildcards are not supported"),
         ({"denyRead": ["~bob/keys"]}, "sandbox.denyRead cannot have '~bob/keys': only '~/' is expanded"),
         ({"write": ["a\0b"]}, "embedded null"),
         ({"write": ["a" * 300]}, "it cannot be read: File name too long"),
-        ({"netwrok": "off"}, "sandbox.netwrok does not exist; known are mode, network"),
+        ({"netwrok": "off"}, "sandbox.netwrok does not exist; use one of mode, network"),
         ("auto", "sandbox must be an object, not 'auto'"),
     ],
 )

@@ -116,7 +116,7 @@ async def test_a_memory_that_is_too_large_is_left_out_with_a_notice(
     prompt = await prompt_of(pi_session, script)
 
     assert "- tea" not in prompt
-    assert ["large and not read" in event.error for event in recorder.events] == [True]
+    assert ["is not read: its size" in event.error for event in recorder.events] == [True]
 
 
 async def test_tools_are_offered_where_there_is_a_memory(pi_session: AgentSession) -> None:

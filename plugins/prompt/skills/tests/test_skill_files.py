@@ -45,7 +45,7 @@ def test_a_frontmatter_without_an_end_is_reported():
 
     assert content.name is None
     assert problems(content) == [
-        (3, "the skill's frontmatter does not end, so it is not loaded. A line '---' must stand behind it")
+        (3, "the skill's frontmatter is not closed, so it is not loaded. It must end with a line '---'")
     ]
 
 
@@ -102,12 +102,12 @@ def test_a_file_without_frontmatter_is_not_loaded():
 @for_each(
     ("name", "violation"),
     [
-        ("My Skill", "must be made of a-z, 0-9 and single hyphens"),
-        ("-review", "must be made of"),
-        ("review-", "must be made of"),
-        ("re--view", "must be made of"),
-        ("Review", "must be made of"),
-        ("a" * 65, "has 65 characters; it may have 64"),
+        ("My Skill", "must consist of a-z, 0-9 and single hyphens"),
+        ("-review", "must consist of"),
+        ("review-", "must consist of"),
+        ("re--view", "must consist of"),
+        ("Review", "must consist of"),
+        ("a" * 65, "has 65 characters; the limit is 64"),
     ],
 )
 def test_an_invalid_name_is_reported_with_its_line_and_used(name, violation):
@@ -132,8 +132,8 @@ def test_a_name_that_is_no_text_is_left_out():
 @pytest.mark.parametrize(
     ("line", "violation"),
     [
-        (f"description: {'d' * 1025}", "description has 1025 characters; it may have 1024"),
-        (f"compatibility: {'c' * 501}", "compatibility has 501 characters; it may have 500"),
+        (f"description: {'d' * 1025}", "description has 1025 characters; the limit is 1024"),
+        (f"compatibility: {'c' * 501}", "compatibility has 501 characters; the limit is 500"),
         ("metadata: something", "metadata must be 'key: value' lines"),
         ("disable-model-invocation: maybe", "disable-model-invocation must be true or false"),
     ],

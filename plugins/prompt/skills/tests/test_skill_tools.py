@@ -49,7 +49,7 @@ async def test_an_unknown_skill_is_an_error_that_names_the_others(pi_session, sc
     result = await result_of(pi_session, script, "load_skill", name="nope")
 
     assert result.is_error
-    assert result.text == "Skill not found: 'nope'. There are: review"
+    assert result.text == "Skill not found: 'nope'. Available: review"
 
 
 @allowed
@@ -101,12 +101,12 @@ async def test_a_skill_that_is_there_is_left_as_it_is(pi_session, script, write_
 @pytest.mark.parametrize(
     ("name", "description", "body", "violation"),
     [
-        ("../../evil", "d", "b", "must be made of a-z"),
-        ("a/b", "d", "b", "must be made of a-z"),
+        ("../../evil", "d", "b", "must consist of a-z"),
+        ("a/b", "d", "b", "must consist of a-z"),
         ("deploy ", "d", "b", "would be read as 'deploy'"),
-        ("", "d", "b", "must be made of a-z"),
+        ("", "d", "b", "must consist of a-z"),
         ("deploy", " ", "b", "no description"),
-        ("deploy", "d" * 1025, "b", "it may have 1024"),
+        ("deploy", "d" * 1025, "b", "the limit is 1024"),
         ("deploy", "d", "\n", "body is empty"),
     ],
 )

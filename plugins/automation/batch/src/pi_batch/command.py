@@ -155,7 +155,7 @@ def _run(host: PluginHost, options: _Options) -> int:
                 spent = asyncio.run(_drive(engine, left, results, _Progress(len(tasks), limits)))
                 stopped = engine.stopped
         except KeyboardInterrupt:
-            sys.stderr.write(f"Interrupted; the rest: pi batch {options.tasks} --out {options.out} --resume\n")
+            sys.stderr.write(f"Interrupted. To continue: pi batch {options.tasks} --out {options.out} --resume\n")
             return 130
         finally:
             results.finish(options.table)
@@ -217,10 +217,10 @@ def _outcome(tasks: Sequence[Task], results: Results, spent: float, stopped: Sto
     for each in failed[:10]:
         sys.stderr.write(f"{clean_text(each.id)}: {_line(each)}\n")
     if isinstance(stopped, DiskFull):
-        sys.stderr.write(f"{clean_text(str(stopped))}\nMake room; the rest: --resume.\n")
+        sys.stderr.write(f"{clean_text(str(stopped))}\nFree some space, then continue with --resume.\n")
         return 1
     if len(records) < len(tasks):
-        sys.stderr.write("A budget is used up; the rest: --resume with a larger --max-cost.\n")
+        sys.stderr.write("A budget is used up. To continue: --resume with a larger --max-cost.\n")
         return 4
     return int(bool(failed))
 

@@ -70,7 +70,7 @@ async def make_place(task: Task, folder: Path) -> Place:
         work = work / source.below
         work.mkdir(parents=True, exist_ok=True)
     elif task.commit is not None:
-        raise UserError(f"The repo {task.repo!r} is not a git repository, so that there is no commit {task.commit!r}.")
+        raise UserError(f"The repo {task.repo!r} is not a git repository, so there is no commit {task.commit!r}.")
     else:
         await asyncio.to_thread(shutil.copytree, task.repo, work, symlinks=True)
     await asyncio.to_thread(write_files, work, task.files)

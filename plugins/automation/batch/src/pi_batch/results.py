@@ -141,7 +141,7 @@ class Results:
             yield
         except OSError as error:
             what = f"The results cannot be written to {str(self._out)!r}: {error.strerror or error}."
-            raise ResultsNotWritten(f"{what} When that is repaired, continue with --resume") from error
+            raise ResultsNotWritten(f"{what} When that is fixed, continue with --resume") from error
 
     def _prediction(self, record: Record) -> bytes:
         patch = (self._out / record.patch).read_text("utf-8", "replace") if record.patch is not None else ""

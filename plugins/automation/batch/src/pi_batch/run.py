@@ -160,7 +160,7 @@ class _Attempt:
         if end.timed_out:
             self.record.error = f"pi was ended after {self.setup.timeout:g} seconds (--timeout)"
         elif self.record.error is None:
-            self.record.error = end.error or (None if self.answers else "the model was not asked")
+            self.record.error = end.error or (None if self.answers else "no request was made")
 
     def _arguments(self) -> list[str]:
         sessions = self.setup.out / "sessions" / self.task.file_name

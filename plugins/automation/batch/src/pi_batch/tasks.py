@@ -158,7 +158,7 @@ def _cells(row: dict[str, Any]) -> dict[str, Any] | str:
 def _task(row: dict[str, Any], folder: Path) -> tuple[Task | None, list[str]]:
     given = {key: value for key, value in row.items() if value is not None}
     wrong = [
-        f"{name} is a text, not {given[name]!r:.60}"
+        f"{name} must be a string, not {given[name]!r:.60}"
         for name in _TEXTS
         if name in given and not isinstance(given[name], str)
     ]
@@ -166,12 +166,12 @@ def _task(row: dict[str, Any], folder: Path) -> tuple[Task | None, list[str]]:
     if isinstance(id_, int) and not isinstance(id_, bool):
         id_ = str(id_)
     if not isinstance(id_, str) or not id_.strip() or len(id_) > _LONGEST_ID:
-        wrong.append(f"id is a text of 1 to {_LONGEST_ID} characters, not {id_!r:.60}")
+        wrong.append(f"id must be a string of 1 to {_LONGEST_ID} characters, not {id_!r:.60}")
     if isinstance(given.get("prompt", ""), str) and not given.get("prompt", "").strip():
         wrong.append("the prompt is missing")
     wrong += _wrong_lists(given)
     if not _is_unicode(given):
-        wrong.append("a text in it has half a surrogate pair, which is not a character")
+        wrong.append("a string in it has half a surrogate pair, which is not a character")
     if wrong:
         return None, wrong
     extra = {key: value for key, value in given.items() if key not in _KNOWN}
@@ -203,7 +203,7 @@ def _wrong_lists(given: dict[str, Any]) -> list[str]:
     if not isinstance(plugins, list) or not all(isinstance(each, str) for each in plugins):
         wrong.append(f"plugins must be a list of strings, not {plugins!r:.60}")
     if not isinstance(files, dict) or not all(isinstance(each, str) for each in files.values()):
-        wrong.append(f"files has texts by path, not {files!r:.60}")
+        wrong.append(f"files must be an object of strings by path, not {files!r:.60}")
     else:
         wrong += [f"the file {path!r:.60} is outside the task's folder" for path in files if not _is_inside(path)]
     return wrong

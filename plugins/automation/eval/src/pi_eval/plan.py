@@ -174,7 +174,7 @@ class _Reader:
         if isinstance(data.get("timeout", 1), int | float) and not data.get("timeout", 1) > 0:
             self.problems.append(f"{where}: timeout must be above 0 seconds, not {data['timeout']!r}")
         if isinstance(data.get("pass", 1), int | float) and not 0 <= data.get("pass", 1) <= 1:
-            self.problems.append(f"{where}: pass is a rate between 0 and 1, not {data['pass']!r}")
+            self.problems.append(f"{where}: pass must be a rate between 0 and 1, not {data['pass']!r}")
         for path in data["files"] if isinstance(data.get("files"), dict) else ():
             if not _is_inside(str(path)):
                 self.problems.append(f"{where}: files: {path!r} is not inside the folder of a run")
@@ -200,8 +200,8 @@ class _Reader:
         for key, value in data.items():
             if key not in known:
                 near = get_close_matches(str(key), known, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
-                self.problems.append(f"{dot}{key} is not known{hint}")
+                hint = f"; did you mean {near[0]!r}?" if near else f"; use one of {', '.join(known)}"
+                self.problems.append(f"{dot}{key} is unknown{hint}")
             elif not isinstance(value, known[key]) or (isinstance(value, bool) and known[key] is not bool):
                 self.problems.append(f"{dot}{key} must be {_name(known[key])}, not {value!r:.60}")
         self.problems += [f"{dot}{key} is missing" for key in required if key not in data]

@@ -86,7 +86,7 @@ async def run_one(task: Task) -> Record:
         if case.setup is not None:
             code, output = await run_command(case.setup)
             if code:
-                record.error = f"the setup command ended with {code}: {output[-_TAIL:].strip()}"
+                record.error = f"the setup command exited with {code}: {output[-_TAIL:].strip()}"
         if record.error is None:
             await _prompt(task, work, record)
         if record.error is None:
@@ -122,4 +122,4 @@ async def _prompt(task: Task, work: Path, record: Record) -> None:
     if end.timed_out:
         record.error = f"pi was ended after {seconds:g} seconds (timeout)"
     elif record.error is None:
-        record.error = end.error or (None if record.requests else "the model was not asked")
+        record.error = end.error or (None if record.requests else "no request was made")

@@ -249,7 +249,7 @@ def _object(text: str | None, file: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UserError(f"{file} is not plain JSON ({error}), so nothing is added to it") from error
     if not isinstance(values, dict):
-        raise UserError(f"{file} must hold a JSON object; nothing is added to it")
+        raise UserError(f"{file} must contain a JSON object; nothing is added to it")
     return values
 
 
@@ -259,7 +259,7 @@ def _edit_json(file: Path, edit: Any) -> None:
         try:
             edit(values)
         except (AttributeError, TypeError) as error:
-            raise UserError(f"{file} has another form than expected; nothing was added to it") from error
+            raise UserError(f"{file} has an unexpected format; nothing was added to it") from error
         return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
     change_text(file, changed, folder_mode=0o700, file_mode=0o600)

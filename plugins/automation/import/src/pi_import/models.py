@@ -92,7 +92,7 @@ class Models:
                 found = None
             model = getattr(found, "model", None)
             if model is None:
-                why = "pi has no model of this name; pi --list-models names those that there are"
+                why = "pi has no model of this name; pi --list-models lists all"
                 yield left_out("model", alias or name, source, why, scope=place.scope)
                 return
             provider, wanted = model.provider, model.id

@@ -79,7 +79,7 @@ def claude_rules(permissions: Any, source: str) -> Iterator[tuple[str, str, list
     for action in _ACTIONS:
         rules = permissions.get(action)
         for written in rules if isinstance(rules, list) else ():
-            if isinstance(written, str) and written.strip():
+            if isinstance(written, str):
                 ours, why = _of_claude(written.strip(), action)
                 yield f"{action} {written}", source, ours, why
 
@@ -100,7 +100,7 @@ def _of_claude(written: str, action: str) -> tuple[list[Rule], str]:
 def _whole(tools: tuple[str, ...], action: str) -> tuple[list[Rule], str]:
     """Return the rules for all calls of tools; allowing them all would turn the guard off for them."""
     if action == "allow" and not tools[0].startswith("mcp__"):
-        return [], "pi runs it without asking, except what guardrails ask about; to allow everything would end that"
+        return [], "pi runs it without asking, except what guardrails ask about; allowing everything would stop that"
     return [{"tool": tool, "action": action} for tool in tools], ""
 
 
@@ -172,25 +172,14 @@ def _prefix_rule(call: ast.Call) -> tuple[int, str, list[Rule], str]:
         for head in heads
         for command in (head, f"{head} *")
     ]
-    words = ["|".join(map(str, part)) if isinstance(part, list) else str(part) for part in pattern]
-    return _ACTIONS.index(action), f"{values.get('decision', 'allow')} {' '.join(words)}", rules, ""
+    return _ACTIONS.index(action), f"{values.get('decision', 'allow')} {' '.join(map(str, pattern))}", rules, ""
 
 
 # opencode
 
 
-def opencode_rules(permission: Any, source: str, tools: Any = None) -> Iterator[tuple[str, str, list[Rule], str]]:
-    """Yield the rules of ``opencode.json``; there the last match decides, so they are reversed.
-
-    Args:
-        permission: The value of ``permission``.
-        source: The file.
-        tools: The value of ``tools``, which says of each tool whether the model is offered it.
-    """
-    for name, is_on in tools.items() if isinstance(tools, dict) else ():
-        if is_on is False:
-            ours = _whole(rule_tools(str(name)), "deny")[0]
-            yield f"tools {name} off", source, ours, "" if ours else "pi has no tool of this name"
+def opencode_rules(permission: Any, source: str) -> Iterator[tuple[str, str, list[Rule], str]]:
+    """Yield the rules of ``permission`` in ``opencode.json``; there the last match decides, so they are reversed."""
     if isinstance(permission, str):
         permission = {"*": permission}
     if not isinstance(permission, dict):
@@ -223,7 +212,7 @@ def _of_files(tools: tuple[str, ...], path: str, action: str) -> tuple[list[Rule
     if not tools:
         return [], "pi has no tool of this name"
     if tools[0] not in ("read", "edit", "write", "grep", "find", "ls"):
-        return [], "rules of pi match commands and files, not other arguments"
+        return [], "pi's rules match commands and files, not other arguments"
     why = "commands that read the file are not covered" if action == "deny" and tools == ("read",) else ""
     return [{"tool": tool, "path": path, "action": action} for tool in tools], why
 
@@ -254,5 +243,5 @@ def _of_gemini(written: str, action: str) -> tuple[list[Rule], str]:
     if not inside:
         return _whole(tools, action)
     if tools != ("bash",):
-        return [], "rules of pi match commands and files, not other arguments"
+        return [], "pi's rules match commands and files, not other arguments"
     return [{"tool": "bash", "command": each, "action": action} for each in (_glob(inside), f"{_glob(inside)} *")], ""

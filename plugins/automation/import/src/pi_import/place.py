@@ -81,8 +81,6 @@ class Place:
             if status.st_size > LARGEST:
                 raise Unreadable(f"has {status.st_size:,} bytes, and at most {LARGEST:,} are read")
             return file.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise Unreadable("is not text in UTF-8") from error
         except (OSError, ValueError) as error:
             raise Unreadable(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
@@ -106,7 +104,7 @@ class Place:
         except (ValueError, RecursionError) as error:
             raise Unreadable("cannot be parsed") from error
         if not isinstance(values, dict):
-            raise Unreadable("does not hold an object")
+            raise Unreadable("does not contain an object")
         return values
 
     def object_of(self, file: Path) -> dict[str, Any]:

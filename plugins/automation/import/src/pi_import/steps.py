@@ -113,7 +113,7 @@ def decide(
     if state == "same":
         return Step(kind=kind, name=name, source=source, outcome="already", target=change.target, scope=scope)
     if state == "other":
-        kept = f"{change.target} has something else; {other}"
+        kept = f"{change.target} already has something else; {other}"
         return Step(kind=kind, name=name, source=source, outcome="not", why=kept, target=change.target, scope=scope)
     return Step(
         kind=kind,

@@ -139,7 +139,7 @@ def _run_matrix(
     from pi_replay.show import show_matrix
 
     if all_wanted[0].model is not None:
-        raise click.UsageError("--model and --matrix exclude each other: the matrix names its models")
+        raise click.UsageError("--model and --matrix cannot be used together: the matrix names its models")
     if all_wanted[0].until is not None and len(all_wanted) > 1:
         raise click.UsageError("--until is an entry of one session, and there are several")
     try:

@@ -130,7 +130,7 @@ class Recording:
         after = {each.id for each in entries[places[-1] :]}
         turns = [each for each in turns if each.entry in after]
         why = f"Nothing follows its last compaction, {entries[places[-1]].id}"
-        return cls(_some(turns, f"{why}; say --until ENTRY to replay what was before it"), entries[places[-1]].id)
+        return cls(_some(turns, f"{why}; give --until ENTRY to replay what was before it"), entries[places[-1]].id)
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:

@@ -77,7 +77,9 @@ class Replay:
             model = session.models.get_model(*wanted)
             if model is None:
                 name = "/".join(wanted)
-                raise UserError(f"The session used the model {name!r}, which is not known. Choose one with --model")
+                raise UserError(
+                    f"The session used the model {name!r}, which is unknown. Choose another one with --model"
+                )
             session.models.check(model)
             await session.set_model(model, persist=False)
         if turn.level is not None and turn.level != session.thinking_level:

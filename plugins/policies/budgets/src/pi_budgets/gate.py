@@ -236,7 +236,7 @@ class Gate:
 
         stop = ApprovalChoice("no", "Stop", allows=False, key="n")
         choices = (*(ApprovalChoice(answer, label, key=key) for answer, label, key in _CHOICES), stop)
-        approval = Approval("A limit is reached. Continue?", why=reason, choices=choices)
+        approval = Approval("A limit has been reached. Continue?", why=reason, choices=choices)
         answer = await self.ctx.ui.approve(approval, signal=self.ctx.signal)
         if answer == "session":
             account.lifted.add(limit.setting)

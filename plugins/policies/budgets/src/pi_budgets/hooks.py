@@ -94,7 +94,7 @@ class Hooks:
         try:
             reason = await self._refusal(event, budgets, ctx)
         except OSError as error:
-            return _refused(f"The budget cannot be kept: {error}. No request is made.", 1)
+            return _refused(f"The budget cannot be enforced: {error}. No request is made.", 1)
         return None if reason is None else _refused(reason)
 
     async def tool_call(self, _event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
@@ -180,7 +180,7 @@ class Hooks:
         for damage in shared_in(agent_dir).ledger.damages[:_DAMAGES_SHOWN]:
             self._notify_once(str(damage), ctx)
         if account.latest_day > today():
-            sentence = f"The clock was set back, or was wrong: the day {account.latest_day} of the ledger goes on"
+            sentence = f"The clock was set back, or was wrong: the ledger continues with the day {account.latest_day}"
             self._notify_once(f"{sentence} until its lines are removed from {ledger_file(agent_dir)}.", ctx)
         return reason
 
@@ -210,10 +210,10 @@ class Hooks:
             return None
         if await self._is_free(event.model.provider, ctx):
             return None
-        what = f"The prices of {event.model.reference} are not known, so {limit.setting} cannot limit it"
+        what = f"The prices of {event.model.reference} are unknown, so {limit.setting} cannot limit it"
         if budgets.unknown_price == "refuse":
             return f"{what}. Add its prices to models.json, or set budgets.unknownPrice to tokens or ignore."
-        self._notify_once(f"{what}; limits of tokens and requests hold.", ctx)
+        self._notify_once(f"{what}; limits of tokens and requests still apply.", ctx)
         return None
 
     async def _is_free(self, provider: str, ctx: PiContext) -> bool:

@@ -84,7 +84,7 @@ class Damage:
     number: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.number}: this line of the ledger is damaged and does not count"
+        return f"{self.file}:{self.number}: this line of the ledger is damaged and is ignored"
 
 
 @define(eq=False)
@@ -184,7 +184,7 @@ def _line_of(value: Any) -> Line:
     numbers = {name: value.get(name, 0) for name in _NUMBERS}
     names = {name: value.get(name) for name in _NAMES}
     if {*map(type, texts.values())} != {str} or not {*map(type, names.values())} <= {str, NoneType}:
-        raise ValueError("a text is missing")
+        raise ValueError("a string is missing")
     if not {*map(type, numbers.values())} <= {int, float} or min(numbers.values()) < 0:
         raise ValueError("a number is missing")
     if not isfinite(sum(numbers.values())):

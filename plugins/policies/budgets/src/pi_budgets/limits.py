@@ -120,7 +120,7 @@ class _Merged:
             self.unknown_price = price
 
     def _ignore(self, what: str, own: str, layer: _Layer) -> None:
-        self.ignored.append(f"{what} does not count: your own is {own} ({layer.origin})")
+        self.ignored.append(f"{what} is ignored: your own is {own} ({layer.origin})")
 
 
 @frozen
@@ -163,7 +163,7 @@ class _Layer:
             raise self._error(steps, _must_be("an object", value))
         for name, inside in value.items():
             if known is not None and name not in known:
-                what = f"does not exist (it is set to {inside!r:.60}); known are {', '.join(known)}"
+                what = f"does not exist (it is set to {inside!r:.60}); use one of {', '.join(known)}"
                 raise self._error((*steps, name), what)
         return [*value.items()]
 
@@ -210,14 +210,14 @@ def _dollars(text: str) -> float:
     except ValueError:
         dollars = math.nan
     if not _is_amount(dollars):
-        raise WrongUse(f"--max-cost must be dollars, as 2.50, not {text!r:.60}")
+        raise WrongUse(f"--max-cost must be dollars, such as 2.50, not {text!r:.60}")
     return dollars
 
 
 def _seconds(text: str) -> float:
     match = _TIME.fullmatch(text) if text else None
     if match is None:
-        raise WrongUse(f"--max-time must be a time, as 90s, 10m or 1h30m, not {text!r:.60}")
+        raise WrongUse(f"--max-time must be a time, such as 90s, 10m or 1h30m, not {text!r:.60}")
     hours, minutes, seconds = (float(each or 0) for each in match.groups())
     return 3600 * hours + 60 * minutes + seconds
 

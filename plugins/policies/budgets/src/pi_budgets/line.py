@@ -66,5 +66,5 @@ def check_is_file(path: str) -> bool:
     except FileNotFoundError:
         return False
     if not stat.S_ISREG(mode):
-        raise OSError(f"{path} is not a file. Move it away; a new ledger is started")
+        raise OSError(f"{path} is not a file. Move it away; a new ledger is then started")
     return True

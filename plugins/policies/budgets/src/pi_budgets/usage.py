@@ -51,7 +51,7 @@ def record_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
     try:
         append_line(ledger_file(agent_dir), line)
     except OSError as error:
-        problem = f"What requests use cannot be written down: {error}"
+        problem = f"The usage of requests cannot be recorded: {error}"
     if account is not None:
         from pi_budgets.account import used_in
 
@@ -96,9 +96,8 @@ def _settled_usage(account: Account, event: ModelUsageEvent, ctx: PiContext) -> 
     most, output = reservation.amounts, event.model.max_tokens
     cost = Cost(total=most["dollars"])
     sentence = (
-        f"{event.model.reference} does not report usable numbers of tokens, so each of its requests counts with the"
-        f" most that it may use: {most['tokens']:,.0f} tokens"
-        + (f", ${most['dollars']:.4f}." if most["dollars"] else ".")
+        f"{event.model.reference} does not report usable token counts, so each of its requests counts as the most "
+        f"that it may use: {most['tokens']:,.0f} tokens" + (f", ${most['dollars']:.4f}." if most["dollars"] else ".")
     )
     if (key := f"{ctx.session.id} {event.model.reference}") not in _reported():
         _reported().add(key)

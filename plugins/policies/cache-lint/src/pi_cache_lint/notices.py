@@ -16,7 +16,7 @@ SETTING = "showCacheMissNotices"
 
 _PURPOSES = {"compaction": "Compaction", "branch_summary": "Branch summary", "cache_warming": "Keeping the cache warm"}
 _KINDS = {"avoidable": "changed", "expected": "expected"}
-_UNCHANGED = {"provider": "the provider dropped the prompt", "lifetime": "its lifetime passed"}
+_UNCHANGED = {"provider": "the provider dropped the prompt", "lifetime": "its lifetime has passed"}
 """What a miss without a change is due to, by the link of its culprit."""
 _LONGEST = 120
 """Characters of an error that is quoted."""

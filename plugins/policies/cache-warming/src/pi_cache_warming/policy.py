@@ -44,7 +44,8 @@ class Savings:
             return CacheWarmingPlan(warm=False, reason="nothing is running; the setting cacheWarming is not idle")
         if prompt.has_thinking_budget:
             return CacheWarmingPlan(
-                warm=False, reason=f"{prompt.model.id} thinks with a budget, which an answer of one token cannot have"
+                warm=False,
+                reason=f"{prompt.model.id} has a thinking budget, for which an answer of one token has no room",
             )
         miss, refresh = miss_cost(prompt), refresh_cost(prompt)
         probability = NEXT_PROMPT if prompt.phase == "idle" else 1.0

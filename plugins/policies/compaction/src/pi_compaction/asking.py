@@ -105,7 +105,7 @@ def _checked(answer: AssistantMessage, failure: str) -> str:
     if answer.stop_reason == "error":
         raise PiError(f"{failure}: {answer.error_message or 'Unknown error'}")
     if answer.tool_calls:
-        raise PiError(f"{failure}: the model called the tool {answer.tool_calls[0].name!r} instead of summing up")
+        raise PiError(f"{failure}: the model called the tool {answer.tool_calls[0].name!r} instead of summarizing")
     if not answer.text.strip():
         raise PiError(f"{failure}: the model's summary is empty")
     return answer.text.strip()

@@ -151,7 +151,7 @@ async def _summarise(
 def _limits(ctx: PiContext) -> Limits:
     limits = limits_of(ctx)
     if limits is None:
-        raise NoModel("There is no model that could sum up the conversation. Choose one with --model PROVIDER/ID.")
+        raise NoModel("No model is available to summarize the conversation. Choose one with --model PROVIDER/ID.")
     return limits
 
 

@@ -95,7 +95,7 @@ class Ground:
         names = (path, *self._matches(path, base)) if word.globs else (path,)
         named = next((each for each in names if base.protection(each, written=written)), None)
         if named is not None and base.runs_later(str(base.protection(named))):
-            self.add("ask", "runs-later", f"it may change {named!r}, which other programs run or obey", path=real)
+            self.add("ask", "runs-later", f"it may change {named!r}, which other programs run or follow", path=real)
         elif named is not None:
             self.add("ask", "protected-path", f"it may change {named!r}, which is protected", path=real)
         elif written and (folder := base.system(path)) is not None:
@@ -103,7 +103,7 @@ class Ground:
         elif how == "overwritten" and base.is_outside(path):
             self.add("ask", "outside", f"it writes {path!r}, outside the working directory", path=real)
         elif written:
-            self.add("allow", "known", "nothing speaks against it", path=real)
+            self.add("allow", "known", "no rule objects to it", path=real)
         if written and self.lost and not os.path.isabs(path):
             self.add("ask", "writes", f"where {path!r} is located is known only at run time, because of cd")
 

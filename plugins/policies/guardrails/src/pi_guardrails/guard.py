@@ -54,7 +54,7 @@ def until_mended(what: str, error: UserError) -> str:
 
 def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy, *, is_confined: bool = False) -> list[Finding]:
     """Return the findings about a call, before the user's rules."""
-    findings = [Finding("allow", "known", "nothing speaks against it")]
+    findings = [Finding("allow", "known", "no rule objects to it")]
     command, path = arguments.get("command"), arguments.get("path")
     if tool == "bash" and isinstance(command, str):
         from pi_guardrails.judge import judge_command  # the parser comes with the first command
@@ -85,7 +85,7 @@ def _file(tool: str, given: str, policy: Policy) -> Finding:
             return Finding("ask", "system-path", f"it writes {given!r}, in {folder}", path=real)
         if places.is_outside(path):
             return Finding("ask", "outside", f"it writes {given!r}, outside the working directory", path=real)
-    return Finding("allow", "known", "nothing speaks against it", path=real)
+    return Finding("allow", "known", "no rule objects to it", path=real)
 
 
 async def _is_approved(tool: str, arguments: Mapping[str, Any], asking: Sequence[Finding], ctx: PiContext) -> bool:
@@ -114,6 +114,6 @@ async def _is_approved(tool: str, arguments: Mapping[str, Any], asking: Sequence
 def _explained(finding: Finding, tool: str, decision: str) -> str:
     return (
         f"Guardrails refused this call ({finding.rule}): {finding.why}; {decision}."
-        " Do not try to reach the same in another way. If it is needed, ask the user, who can allow it with"
+        " Do not try to achieve the same in another way. If it is needed, ask the user, who can allow it with"
         f" {how_to_allow(finding, tool)}."
     )

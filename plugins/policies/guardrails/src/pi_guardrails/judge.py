@@ -147,7 +147,7 @@ class Judge:
         if not first.known or first.globs or not name or " " in name:
             self._unclear_program(command, depth, text)
             return
-        self._add("allow", "known", "nothing speaks against it", text)
+        self._add("allow", "known", "no rule objects to it", text)
         self._program_itself(first.text, command, text)
         name, words = with_usual_name(command.words, name.removesuffix(".exe"))
         command, arguments = evolve(command, words=words), words[1:]

@@ -277,7 +277,7 @@ def _curl(call: Call) -> Iterator[Judgement]:
 
 def _logger(call: Call) -> Iterator[Judgement]:
     if call.has_letter("n") or call.has_long("--server"):
-        yield "ask", _RULE, f"it sends a text {_TO}"
+        yield "ask", _RULE, f"it sends text {_TO}"
 
 
 def _netcat(call: Call) -> Iterator[Judgement]:

@@ -156,7 +156,7 @@ def _brought(name: str, words: str, rest: Sequence[Word]) -> Iterator[Judgement]
     if (name, words) in _LOCAL_RUNNERS and any(_ONLY_LOCAL.fullmatch(word.text) for word in rest):
         return
     if any(word.text.startswith(("http:", "https:")) for word in rest):
-        yield "ask", _UNSEEN, f"{_BRINGS}what an address holds"
+        yield "ask", _UNSEEN, f"{_BRINGS}the contents of a URL"
         return
     named = _named(rest)
     if name == "go":

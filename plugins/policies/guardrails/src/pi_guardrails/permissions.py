@@ -45,7 +45,7 @@ class GuardRules:
         rules = place.own_list(_RULES)
         left = [rule for rule in rules if json.dumps(rule, sort_keys=True) != permission.key]
         if len(left) == len(rules):
-            raise UserError(f"The rule {permission.key} is not in {_RULES} of your settings any more.")
+            raise UserError(f"The rule {permission.key} is no longer in {_RULES} of your settings.")
         await place.settings.set(_RULES, left)
 
 

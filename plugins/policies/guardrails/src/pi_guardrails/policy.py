@@ -130,7 +130,7 @@ def _rule(settings: SettingsView, place: str, number: int, given: Any) -> Rule:
         raise wrong(must_be("an object", given))
     unknown = sorted(set(given) - _KEYS)
     if unknown:
-        raise wrong(f"has the unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+        raise wrong(f"has the unknown key {unknown[0]!r}; use one of {', '.join(sorted(_KEYS))}")
     strange = next((key for key, value in given.items() if not isinstance(value, str)), None)
     if strange is not None:
         raise wrong(must_be("a string", given[strange]), f".{strange}")

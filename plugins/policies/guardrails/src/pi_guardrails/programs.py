@@ -304,7 +304,7 @@ def _chmod(call: Call) -> Iterator[Judgement]:
     if any(_WORLD_WRITABLE.fullmatch(part) for mode in modes for part in mode.lstrip("-").split(",")):
         yield "ask", "permissions", "it lets every user write"
     if any(_SET_ID.fullmatch(part) for mode in modes for part in mode.split(",")):
-        yield "ask", "permissions", "it lets a program run with its owner's rights"
+        yield "ask", "permissions", "it lets a program run with its owner's privileges"
     if _is_recursive(call) and any(_UNREADABLE.fullmatch(part) for mode in modes for part in mode.split(",")):
         yield "ask", "permissions", "it makes everything in a folder unreadable"
     if plain and not plain[0].known:

@@ -136,7 +136,7 @@ def _check_names(
 ) -> None:
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
-        raise mistake(settings, (*steps, unknown), f"does not exist; known are {', '.join(sorted(known))}")
+        raise mistake(settings, (*steps, unknown), f"does not exist; use one of {', '.join(sorted(known))}")
 
 
 def _is_amount(value: object) -> bool:

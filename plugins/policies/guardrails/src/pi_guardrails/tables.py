@@ -108,7 +108,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         "sftp ftp lftp tftp smbclient sshfs".split(), ("exfiltration", "it exchanges files with another computer")
     ),
-    "capsh": ("privileges", "it starts a shell with other rights"),
+    "capsh": ("privileges", "it starts a shell with other privileges"),
     **dict.fromkeys("lp lpr ncftpput ncftp swaks sendmail mutt mailx".split(), SENDS),
     **dict.fromkeys("memcflush memflush pgloader".split(), DATABASE),
     **dict.fromkeys(

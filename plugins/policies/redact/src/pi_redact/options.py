@@ -70,7 +70,7 @@ def _tried(text: str) -> re.Pattern[str]:
     except RecursionError as error:
         raise ValueError("its groups are nested too deeply") from error
     if pattern.match(""):
-        raise ValueError("it matches the empty text")
+        raise ValueError("it matches the empty string")
     length = 8.0
     while length < len(_PROBE):
         begin = time.perf_counter()

@@ -74,7 +74,7 @@ def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiConte
     if not following:
         return None
     why = error_text(message.error_message or "no reason given").words
-    reason = f"{present} failed ({kind}: {why}); going on with {following[0]}"
+    reason = f"{present} failed ({kind}: {why}); continuing with {following[0]}"
     return RetryDecision(attempt=1, max_attempts=max(retries, 1), delay_ms=0, model=following[0], reason=reason)
 
 

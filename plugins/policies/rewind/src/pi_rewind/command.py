@@ -89,12 +89,12 @@ async def _chosen(points: Points, checkpoints: Checkpoints, ctx: PiContext) -> P
         raise UserError("No prompt of this conversation has a checkpoint yet.")
     lines = await asyncio.to_thread(rows_of, points, checkpoints, datetime.now(UTC))
     rows = dict(reversed([*zip(lines, points.points, strict=True)]))
-    chosen = await ctx.ui.select("Back to before which prompt?", [*rows])
+    chosen = await ctx.ui.select("Rewind to before which prompt?", [*rows])
     return rows.get(chosen) if chosen is not None else None
 
 
 async def _chosen_what(ctx: PiContext) -> str | None:
-    chosen = await ctx.ui.select("What goes back?", [*_CHOICES])
+    chosen = await ctx.ui.select("What should be restored?", [*_CHOICES])
     return _CHOICES.get(chosen) if chosen is not None else None
 
 
@@ -116,13 +116,13 @@ async def _go(
             preview, now = await asyncio.to_thread(_preview, checkpoints, None if force else points.last, point)
             if preview:
                 now = None  # files may be changed while the user reads
-                if not await ctx.ui.confirm("Bring these files back?", preview):
+                if not await ctx.ui.confirm("Restore these files?", preview):
                     return None
         done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force, now=now)
         data |= {"tree": done.tree, "undo": done.before}
         missing = await asyncio.to_thread(not_covered, checkpoints, point, done.kept)
-        files = f"Brought back {counted(done.changes)}." if done.changes else "No file had changed."
-        notice = " ".join((f"{files} /rewind undo takes the rewind back.", *missing))
+        files = f"Restored {counted(done.changes)}." if done.changes else "No file had changed."
+        notice = " ".join((f"{files} /rewind undo undoes the rewind.", *missing))
     if what != "files":
         if isinstance(ctx.session.branch()[-1], CustomMessageEntry):
             mark()  # undo cannot return to a message itself: that would take it back for editing
@@ -161,6 +161,6 @@ async def _undo(points: Points, checkpoints: Checkpoints, ctx: PiContext, *, for
     leaf = (points.restored or {}).get("leaf")
     if isinstance(leaf, str):
         await ctx.navigate_tree(leaf)
-    files = f"Brought {counted(done.changes)} back" if done.changes else "Back"
+    files = f"Restored {counted(done.changes)}" if done.changes else "Back"
     ctx.ui.notify(f"{files} to before the rewind.", "info")
     return {"kind": "restored", "tree": done.tree, "undo": done.before, "undid": True}

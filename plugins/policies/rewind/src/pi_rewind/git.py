@@ -44,7 +44,7 @@ def find_repository(cwd: Path) -> Runner | None:
         raise
     except GitFailed as error:
         if not cwd.is_dir():
-            raise GitFailed(f"The folder {str(cwd)!r} is gone, so that it has no checkpoints.") from error
+            raise GitFailed(f"The folder {str(cwd)!r} no longer exists, so it has no checkpoints.") from error
         return None
 
 

@@ -31,8 +31,8 @@ MOST_FILES = 20_000
 MOST_BYTES = 500_000_000
 """Limits for a folder outside a repository; above them, only what pi writes is stored."""
 LIMITED = (
-    f"This folder is in no git repository, and has more than {MOST_FILES:,} files or {MOST_BYTES // 1_000_000:,} MB:"
-    " /rewind brings back only what the tools write and edit have changed."
+    f"This folder is not in a git repository, and has more than {MOST_FILES:,} files or {MOST_BYTES // 1_000_000:,} MB:"
+    " /rewind restores only what the tools write and edit have changed."
 )
 
 
@@ -44,7 +44,7 @@ def why_none(settings: SettingsView, cwd: Path) -> str | None:
     if _in_repository(cwd):
         return None
     if enabled is None:
-        return f'{str(cwd)!r} is in no git repository. "rewind": {{"enabled": true}} makes checkpoints here, too.'
+        return f'{str(cwd)!r} is not in a git repository. "rewind": {{"enabled": true}} makes checkpoints here, too.'
     return None
 
 

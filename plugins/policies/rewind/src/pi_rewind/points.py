@@ -110,7 +110,7 @@ class Points:
         if len(found) != 1:
             known = ", ".join(each.entry for each in self.points) or "none"
             many = "several prompts have" if found else "no prompt has"
-            raise UserError(f"{many.capitalize()} a checkpoint and the id {entry!r}. There are: {known}.")
+            raise UserError(f"{many.capitalize()} a checkpoint and the id {entry!r}. These have: {known}.")
         return found[0]
 
 

@@ -50,8 +50,8 @@ def recover(checkpoints: Checkpoints, restored: Mapping[str, Any] | None) -> Rec
         undo = "/rewind undo"
         if done.session != checkpoints.session:
             undo = f"pi rewind {done.session} --undo" if done.session else ""
-        notice = f"A rewind was interrupted. It is finished now: {counted(done.changes)} brought back."
-        notice = f"{notice} {undo} reverses it." if undo else notice
+        notice = f"A rewind was interrupted. It has now been completed: {counted(done.changes)} restored."
+        notice = f"{notice} {undo} undoes it." if undo else notice
     record = Journal(checkpoints.git.store).unrecorded(checkpoints.session)
     if record is None:
         return Recovery(notice)

@@ -128,7 +128,7 @@ def restore(
         GitFailed: git failed.
     """
     if not checkpoints.has(tree):
-        raise NotRestored("The checkpoint is not stored any more (checkpoints are kept for 14 days).")
+        raise NotRestored("The checkpoint is no longer stored (checkpoints are kept for 14 days).")
     if finish(checkpoints) is not None:
         before = None
     before = before or checkpoints.make(covering=tree).tree
@@ -179,9 +179,7 @@ def _complete(checkpoints: Checkpoints, *, back: bool) -> Restored | None:
         old, new = (record.tree, record.before) if back else (record.before, record.tree)
         if not (checkpoints.has(old) and checkpoints.has(new)):
             journal.abandon()
-            raise NotRestored(
-                "A rewind was interrupted, and cannot be finished: its checkpoint is not stored any more."
-            )
+            raise NotRestored("A rewind was interrupted, and cannot be finished: its checkpoint is no longer stored.")
         _remove_temporary(checkpoints, record)
         planned = plan(checkpoints, old, new, old if back else record.undone)
         try:
@@ -218,14 +216,15 @@ def _check(root: Path, planned: Plan) -> None:
         is_folder = path.is_dir() and not path.is_symlink() and not boundaries.behind_link(change.path)
         if change.mode != FOLDER and is_folder and not _will_be_empty(path, root, removed):
             raise NotRestored(
-                f"{change.path!r} is a folder now, with files that no checkpoint holds. Move them away, and try again."
+                f"{change.path!r} is a folder now, with files that no checkpoint contains. Move them away, and try "
+                f"again."
             )
         for parent in list(path.relative_to(root).parents)[:-1]:
             name = parent.as_posix()
             if (root / parent).is_symlink() and name not in removed:
                 raise NotRestored(f"{name!r} is a link now, and {change.path!r} would be written where it leads.")
             if (root / parent).is_file() and name not in removed:
-                raise NotRestored(f"{name!r} is a file now that no checkpoint holds. Move it away, and try again.")
+                raise NotRestored(f"{name!r} is a file now that no checkpoint contains. Move it away, and try again.")
 
 
 def _will_be_empty(folder: Path, root: Path, removed: set[str]) -> bool:
@@ -247,7 +246,8 @@ def _sizes(checkpoints: Checkpoints, changes: Iterable[Change]) -> dict[str, int
     sizes = checkpoints.git.sizes(wanted) if wanted else {}
     if len(sizes) < len(wanted):
         raise NotRestored(
-            f"{len(wanted) - len(sizes):,} files of the checkpoint are gone: the repository was cleaned up since."
+            f"{len(wanted) - len(sizes):,} files of the checkpoint are missing: the repository has been cleaned up "
+            f"since."
         )
     return sizes
 

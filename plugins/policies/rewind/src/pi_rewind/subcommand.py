@@ -101,7 +101,7 @@ def _reverse(checkpoints: Checkpoints) -> bool:
         return False
     done = reverse(checkpoints)
     if done is not None:
-        sys.stdout.write(f"A rewind was interrupted. It is reversed now.\n{_described(done)}\n")
+        sys.stdout.write(f"A rewind was interrupted. It has now been undone.\n{_described(done)}\n")
     return done is not None
 
 
@@ -143,7 +143,7 @@ def _go(
         now = _preview(point, checkpoints)
         if not yes and sys.stdin.isatty():
             now = None  # files may be changed while the user reads
-            if not click.confirm("Bring these files back?", default=False):
+            if not click.confirm("Restore these files?", default=False):
                 return 1
         done = restore_files(checkpoints, points, point, force=force, now=now)
         data |= {"tree": done.tree, "undo": done.before}

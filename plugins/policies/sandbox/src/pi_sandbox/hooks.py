@@ -230,8 +230,8 @@ def _limits(policy: Policy) -> str:
     }[policy.network]
     return (
         f"Commands run in a sandbox. Files can be changed below {write} only, but not .git/hooks, .git/config, .pi and"
-        f" other files that are run or read elsewhere; keys and logins cannot be read. {network} Temporary files belong"
-        " into $TMPDIR. Do not try to get around this; say what you need instead."
+        f" other files that are run or read elsewhere; keys and logins cannot be read. {network} Temporary files "
+        f"belong in $TMPDIR. Do not try to get around this; say what you need instead."
     )
 
 
@@ -247,7 +247,7 @@ async def _granted(path: str, sandbox: Sandbox, ctx: PiContext) -> bool:
     approval = Approval(
         f"Allow {below}?",
         what=path,
-        why="The sandbox does not let this file be changed.",
+        why="The sandbox does not allow changes to this file.",
         choices=approval_choices(once=None, session=below, always=f"{below}, as sandbox.write in your settings"),
     )
     answer = await ctx.ui.approve(approval)

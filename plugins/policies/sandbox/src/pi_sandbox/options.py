@@ -93,7 +93,7 @@ def _layer(value: Any, origin: str) -> dict[str, Any]:
             _one_of(given, NETWORKS, setting, origin)
         elif name not in _LISTS:
             known = ", ".join(("mode", "network", *_LISTS))
-            raise UserError(f"setting {setting} does not exist; known are {known} ({origin})")
+            raise UserError(f"setting {setting} does not exist; use one of {known} ({origin})")
         elif not isinstance(given, list) or not all(isinstance(item, str) and item for item in given):
             raise UserError(f"setting {setting} must be a list of strings, not {given!r:.60} ({origin})")
         elif name == "allow":
@@ -138,7 +138,7 @@ def _path_problem(path: str) -> str | None:
     try:
         os.lstat(os.path.expanduser(path))
     except (FileNotFoundError, NotADirectoryError):  # it may be made later
-        return "wildcards do not count in it; give the folder" if "*" in path or "?" in path else None
+        return "wildcards are not supported in it; give the folder" if "*" in path or "?" in path else None
     except (OSError, ValueError) as error:  # ValueError: a null character
         return f"it cannot be read: {getattr(error, 'strerror', None) or error}"
     return None
@@ -157,18 +157,18 @@ def _tightened(options: Options, layer: dict[str, Any], origin: str) -> Options:
     ignored = []
     mode = layer.get("mode", options.mode)
     if options.mode not in (mode, "off"):
-        ignored.append(f"sandbox.mode {mode!r} does not count: your own is {options.mode!r}")
+        ignored.append(f"sandbox.mode {mode!r} is ignored: your own is {options.mode!r}")
         mode = options.mode
     network = layer.get("network", options.network)
     if NETWORKS.index(network) > NETWORKS.index(options.network):
-        ignored.append(f"sandbox.network {network!r} does not count: your own is {options.network!r}")
+        ignored.append(f"sandbox.network {network!r} is ignored: your own is {options.network!r}")
         network = options.network
     kept: dict[str, Any] = {}
     for name in ("allow", "write", "env"):
         mine = getattr(options, name)
         more = [item for item in layer.get(name, ()) if item not in mine]
         if more:
-            ignored.append(f"sandbox.{name} {more!r:.200} does not count: add it to your own settings")
+            ignored.append(f"sandbox.{name} {more!r:.200} is ignored: add it to your own settings")
         kept[name] = tuple(item for item in mine if item in layer.get(name, mine))
     return evolve(
         options,

@@ -19,7 +19,7 @@ _WRITE = "sandbox.write"
 class WritableFolders:
     """Implements ``PermissionStore`` for ``sandbox.write`` in the user's settings, and for folders of one session."""
 
-    name = "Folders that the sandbox lets be changed"
+    name = "Folders that the sandbox lets programs change"
 
     def list(self, place: PermissionPlace) -> Sequence[Permission]:
         """Return the folders; those of a session are open until it ends."""
@@ -40,7 +40,7 @@ class WritableFolders:
         """
         folders = _own_folders(place)
         if permission.key not in folders:
-            raise UserError(f"{permission.key} is not in {_WRITE} of your settings any more.")
+            raise UserError(f"{permission.key} is no longer in {_WRITE} of your settings.")
         await place.settings.set(_WRITE, [each for each in folders if each != permission.key])
 
 

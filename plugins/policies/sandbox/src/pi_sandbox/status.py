@@ -34,7 +34,7 @@ def describe(engine: str, policy: Policy) -> list[str]:
     """Return the engine and what it allows, a line each; hidden paths that do not exist are only counted."""
     hidden = [below_home(path) for path in policy.deny_read if os.path.lexists(path)]
     missing = len(policy.deny_read) - len(hidden)
-    hidden += [f"{missing} places that do not exist now"] if missing else []
+    hidden += [f"{missing} places that do not exist"] if missing else []
     hosts = f" ({', '.join(policy.allow)})" if policy.network == "allow" else ""
     return [
         f"Engine    {engine}",

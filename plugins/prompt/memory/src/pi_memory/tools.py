@@ -79,7 +79,7 @@ async def forget(text: str, ctx: ToolContext, scope: Literal["project", "global"
     path = memory_path(scope, ctx)
     wanted = _line("text", text, _LONGEST_ENTRY)
     meant = _single_match(path, await asyncio.to_thread(_text, path), wanted)
-    why = "The model wants to take it out of what later sessions know."
+    why = "The model wants to remove it from the memory of later sessions."
     await _confirm(ctx, "Forget this?", meant, why, f"it is removed from {path}")
     gone = ""
 
@@ -88,7 +88,9 @@ async def forget(text: str, ctx: ToolContext, scope: Literal["project", "global"
         _single_match(path, before or "", wanted)  # it may have changed during the dialog
         entry = find(before or "", wanted)[0]
         if entry.text != meant:
-            raise UserError(f"{path} was changed meanwhile: {wanted!r} now means {entry.text!r}. Nothing was removed.")
+            raise UserError(
+                f"{path} was changed in the meantime: {wanted!r} now means {entry.text!r}. Nothing was removed."
+            )
         gone = "\n".join((before or "").splitlines()[entry.first : entry.end])
         return remove(before or "", entry)
 
@@ -152,7 +154,7 @@ def _single_match(path: Path, text: str, wanted: str) -> str:
         )
     if len(found) > 1:
         raise UserError(
-            f"{wanted!r} fits {len(found)} entries of {path}; be more specific: {_listed([e.text for e in found])}"
+            f"{wanted!r} matches {len(found)} entries of {path}; be more specific: {_listed([e.text for e in found])}"
         )
     return found[0].text
 

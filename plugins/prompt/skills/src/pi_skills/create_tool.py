@@ -28,7 +28,7 @@ async def create_skill(name: str, description: str, body: str, ctx: ToolContext)
     text = _checked(path, name, description, body)
     known = (await ctx.resources.load("skill")).get(name)
     if known is not None:
-        raise UserError(f"There is a skill {name!r} already: {known.path}. Change that file, or choose another name")
+        raise UserError(f"The skill {name!r} already exists: {known.path}. Change that file, or choose another name")
     if ctx.has_ui and not await _is_allowed(name, path, text, ctx):
         raise UserError(f"The user does not want the skill {name!r}")
     await asyncio.to_thread(_write, path, text)
@@ -36,7 +36,7 @@ async def create_skill(name: str, description: str, body: str, ctx: ToolContext)
 
 
 async def _is_allowed(name: str, path: Path, text: str, ctx: ToolContext) -> bool:
-    why = "The model wants to write it down for this and later sessions, which follow it when it fits."
+    why = "The model wants to save it for this and later sessions, which follow it when it applies."
     means = f"it is written to {path}"
     approval = Approval(f"Create the skill {name!r}?", what=text, why=why, choices=approval_choices(once=means))
     return await ctx.ui.approve(approval, signal=ctx.signal) is not None
@@ -64,4 +64,4 @@ def _write(path: Path, text: str) -> None:
         with path.open("xb") as file:
             file.write(text.encode("utf-8", errors="replace"))
     except FileExistsError as error:
-        raise UserError(f"{path} exists already; it was not changed") from error
+        raise UserError(f"{path} already exists; it was not changed") from error

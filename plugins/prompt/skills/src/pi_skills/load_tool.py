@@ -40,7 +40,7 @@ async def _load(
     skill = found.get(params["name"])
     if skill is None:
         names = ", ".join(each.name for each in found.resources if not each.data.get("hidden"))
-        raise UserError(f"Skill not found: {params['name']!r}. There are: {names or 'none'}")
+        raise UserError(f"Skill not found: {params['name']!r}. Available: {names or 'none'}")
     known = {
         "name": skill.name,
         "description": skill.description,

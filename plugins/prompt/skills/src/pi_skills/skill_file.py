@@ -47,9 +47,9 @@ def read_skill(file: ResourceFile, text: str) -> ResourceContent:
     description = values.get("description")
     usable = isinstance(description, str) and bool(description.strip())
     if not usable and written.problem is None:
-        message = "the skill has no description and is not loaded. Its frontmatter must say 'description: ...'"
+        message = "the skill has no description and is not loaded. Its frontmatter must contain 'description: ...'"
         if text.startswith("---") and written.body == text:
-            message = "the skill's frontmatter does not end, so it is not loaded. A line '---' must stand behind it"
+            message = "the skill's frontmatter is not closed, so it is not loaded. It must end with a line '---'"
         problems.append(pi_hookspecs.ResourceProblem(path=file.path, line=_line(text, "description"), message=message))
     return pi_hookspecs.ResourceContent(
         name=_name(values, file.path) if usable else None,
@@ -99,12 +99,12 @@ def _broken_rules(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     elif name is not None:
         yield from (("name", message) for message in _broken_name_rules(name.strip()))
     if isinstance(description, str) and len(description) > MAX_DESCRIPTION:
-        yield "description", f"description has {len(description)} characters; it may have {MAX_DESCRIPTION}"
+        yield "description", f"description has {len(description)} characters; the limit is {MAX_DESCRIPTION}"
     compatibility = values.get("compatibility") or ""
     if not isinstance(compatibility, str):
         yield "compatibility", f"compatibility must be a string, not {compatibility!r:.60}"
     elif len(compatibility) > MAX_COMPATIBILITY:
-        yield "compatibility", f"compatibility has {len(compatibility)} characters; it may have {MAX_COMPATIBILITY}"
+        yield "compatibility", f"compatibility has {len(compatibility)} characters; the limit is {MAX_COMPATIBILITY}"
     if not isinstance(values.get("metadata", {}), dict):
         yield "metadata", "metadata must be 'key: value' lines"
     if not isinstance(values.get("disable-model-invocation", False), bool):
@@ -113,9 +113,9 @@ def _broken_rules(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _broken_name_rules(name: str) -> Iterator[str]:
     if len(name) > MAX_NAME:
-        yield f"name {name!r:.80} has {len(name)} characters; it may have {MAX_NAME}"
+        yield f"name {name!r:.80} has {len(name)} characters; the limit is {MAX_NAME}"
     if not re.fullmatch(_NAME, name):
-        yield (f"name {name!r:.80} must be made of a-z, 0-9 and single hyphens, with none at its beginning and its end")
+        yield (f"name {name!r:.80} must consist of a-z, 0-9 and single hyphens, with none at its beginning and its end")
 
 
 def _line(text: str, key: str) -> int | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_import.commands import markdown_commands
 from pi_import.hook_files import take_hooks
-from pi_import.instructions import as_it_is, nested_left_out, take_file
+from pi_import.instructions import as_it_is, take_file
 from pi_import.models import take_key, take_level, take_variables
 from pi_import.permissions import claude_rules, take_rules
 from pi_import.skills import agents_as_they_are, take_rules_for_paths, take_skills
@@ -58,12 +58,12 @@ _TAKEN = [
 _UNUSED = {
     "statusLine": "pi's footer is drawn by plugins, see examples",
     "outputStyle": "APPEND_SYSTEM.md changes how pi answers",
-    "enabledPlugins": "plugins of Claude Code have another form; their skills and commands can be copied",
+    "enabledPlugins": "plugins of Claude Code have a different format; their skills and commands can be copied",
     "extraKnownMarketplaces": "pi installs packages with pi install",
     "sandbox": "pi has its own sandbox: pi help sandbox",
     "apiKeyHelper": 'write it as the key of the provider in models.json: {"apiKey": "!command"}',
-    "includeCoAuthoredBy": "pi writes no commits by itself",
-    "attribution": "pi writes no commits by itself",
+    "includeCoAuthoredBy": "pi makes no commits by itself",
+    "attribution": "pi makes no commits by itself",
     "forceLoginMethod": "pi auth login asks how to sign in",
 }
 
@@ -101,7 +101,6 @@ def _instructions(place: Place, folder: Path) -> Iterator[Step]:
     yield from take_file(place, folder / "CLAUDE.md", imports=True)
     yield from as_it_is(place, place.root / "CLAUDE.local.md")
     yield from take_rules_for_paths(place, folder / "rules")
-    yield from nested_left_out(place, ("CLAUDE.md",))
 
 
 def _settings(place: Place, settings: dict[str, Any], source: str, models: Models) -> Iterator[Step]:
@@ -109,9 +108,8 @@ def _settings(place: Place, settings: dict[str, Any], source: str, models: Model
     permissions = settings.get("permissions")
     for key in ("defaultMode", "additionalDirectories", "disableBypassPermissionsMode"):
         if isinstance(permissions, dict) and permissions.get(key):
-            value = permissions[key]
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            yield left_out("permission", f"{key} {shown:.80}", source, _MODES.get(key, ""), scope=place.scope)
+            why = _MODES.get(key, "")
+            yield left_out("permission", f"{key} {permissions[key]!s:.80}", source, why, scope=place.scope)
     if settings.get("disableAllHooks") is True:
         yield left_out("hook", "all hooks", source, "disableAllHooks is true", scope=place.scope)
     else:
@@ -135,7 +133,7 @@ def _settings(place: Place, settings: dict[str, Any], source: str, models: Model
 
 
 _MODES = {
-    "defaultMode": "pi has no modes of permission; guardrails say what is asked about",
+    "defaultMode": "pi has no permission modes; guardrails decide what is asked about",
     "additionalDirectories": "pi reads everywhere; guardrails ask before it writes outside the working directory",
     "disableBypassPermissionsMode": "pi has no such mode",
 }

@@ -36,13 +36,13 @@ _APIS = {
     "@ai-sdk/openai": "openai-responses",
     "@ai-sdk/anthropic": "anthropic-messages",
 }
-_TAKEN = ["instructions", "command", "agent", "mode", "provider", "model", "permission", "tools", "mcp"]
+_TAKEN = ["instructions", "command", "agent", "mode", "provider", "model", "permission", "mcp"]
 """Keys of ``opencode.json`` that other steps are about."""
 _UNUSED = {
-    "plugin": "plugins of opencode are JavaScript; pi plugin new begins one in Python",
-    "formatter": "a hook of PostToolUse can run a formatter",
+    "plugin": "plugins of opencode are JavaScript; pi plugin new creates one in Python",
+    "formatter": "a PostToolUse hook can run a formatter",
     "lsp": "the extra diagnostics asks language servers (pi help install)",
-    "theme": "themes have another form (pi help themes)",
+    "theme": "themes have a different format (pi help themes)",
     "keybinds": "keys are in keybindings.json (pi help keybindings)",
     "share": "pi shares a session only when you ask for it: /share",
     "small_model": "the settings of compaction and titles name their models",
@@ -123,7 +123,7 @@ def _config(place: Place, file: Path, models: Models) -> Iterator[Step]:
             mode = {"mode": "primary"} if name in _MAIN else {}
             yield from take_agent(place, name, {**value, **mode}, text, source)
     yield from _models(place, config, models, source)
-    yield from take_rules(place, opencode_rules(config.get("permission"), source, config.get("tools")), in_order=True)
+    yield from take_rules(place, opencode_rules(config.get("permission"), source), in_order=True)
     for key, why in _UNUSED.items():
         if config.get(key):
             yield left_out("setting", key, source, why, scope=place.scope)

@@ -49,7 +49,7 @@ def answer_of(program: Program, result: ExecResult) -> Answer:
     """Return the answer of a program that has ended."""
     errors = _short(result.stderr)
     if result.killed:
-        why = f"the hook {program.command!r:.200} did not end within {program.timeout:g} s"
+        why = f"the hook {program.command!r:.200} did not finish within {program.timeout:g} s"
         return Answer(decision="deny" if program.event == "PreToolUse" else None, reason=why, failure=why)
     if result.code == _BLOCKED:
         return Answer(decision="deny", reason=errors or f"the hook {program.command!r:.200} refused it")

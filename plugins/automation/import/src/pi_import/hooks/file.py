@@ -65,7 +65,7 @@ def read_programs(file: Path) -> list[Program]:
         raise UserError(f'{file} must be {{"hooks": {{"PreToolUse": [...]}}}}')
     unknown = next((event for event in hooks if event not in EVENTS), None)
     if unknown is not None:
-        raise UserError(f"{file}: there is no event {unknown!r}; known are {', '.join(EVENTS)}")
+        raise UserError(f"{file}: there is no event {unknown!r}; use one of {', '.join(EVENTS)}")
     return [
         _program(event, group, hook, f"{file}: hooks.{event}[{number}]")
         for event, groups in hooks.items()

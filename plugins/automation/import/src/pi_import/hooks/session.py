@@ -89,7 +89,7 @@ class SessionHooks:
             self._programs = [program for file in files for program in read_programs(file)]
             self._mistake = None
         except UserError as error:
-            self._mistake = f"{error}. Tools are refused until it is repaired, because it may contain guards"
+            self._mistake = f"{error}. Tools are refused until it is fixed, because it may contain guards"
             ctx.ui.notify(self._mistake, "error")
             return
         self._source = _SOURCES.get(event.reason)
@@ -137,7 +137,7 @@ class SessionHooks:
         what = str(event.input.get("command", event.input.get("path", "")))[:2000]
         from pi_hookspecs import Approval
 
-        why = answer.reason or "A hook of PreToolUse asks about this call."
+        why = answer.reason or "A PreToolUse hook asks about this call."
         approval = Approval(f"Let {event.tool_name} do this?", what=what, why=why)
         return await ctx.ui.approve(approval, signal=ctx.signal) is not None
 
@@ -199,7 +199,7 @@ class SessionHooks:
         if answer is None:
             return None
         if answer.decision == "deny" or answer.stop:
-            ctx.ui.notify(f"A hook refused the prompt: {answer.reason or 'it gives no reason'}", "error")
+            ctx.ui.notify(f"A hook refused the prompt: {answer.reason or 'it gave no reason'}", "error")
             return InputResult(handled=True)
         if answer.context and event.streaming_behavior is not None:  # it is queued, so no run begins with it
             return InputResult(text=f"{event.text}\n\n{answer.context}")
@@ -240,7 +240,7 @@ class SessionHooks:
             return None
         self._continued += 1
         if self._continued > _MOST_CONTINUED:
-            ctx.ui.notify(f"Hooks of Stop continued the run {_MOST_CONTINUED} times; it ends now", "warning")
+            ctx.ui.notify(f"Stop hooks continued the run {_MOST_CONTINUED} times; it ends now", "warning")
             return None
         reason = answer.reason or "A hook asks you to continue."
         return AgentBeforeSettleResult(entries=[NewEntry(custom_type="hook", content=reason)], continue_=True)

@@ -61,7 +61,7 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
             database.text_factory = lambda raw: raw.decode("utf-8", "replace")
             yield database
     except sqlite3.Error as error:
-        raise OSError(errno.EIO, f"the database has another form ({error})", str(file)) from error
+        raise OSError(errno.EIO, f"the database has an unknown format ({error})", str(file)) from error
 
 
 def _in_databases(folder: Path, wanted: set[str] | None) -> Iterator[Stored]:

@@ -101,7 +101,7 @@ def _store(stored: Stored, host: Any) -> None:
 
     transcript = stored.read()
     if transcript is None:
-        raise UserError(f"{stored.file} has changed meanwhile")
+        raise UserError(f"{stored.file} has changed in the meantime")
     if not transcript.cwd:
         transcript.cwd = str(Path.cwd())
     with tempfile.TemporaryDirectory(prefix="pi-import-") as folder:
