@@ -413,7 +413,7 @@ async def test_a_folder_that_is_allowed_for_good_is_listed_and_undone(engine, pi
     await pi_session.prompt("please")
 
     [permission] = await pi_session.ctx.list_permissions()
-    assert (permission.store, permission.what) == ("Folders that the sandbox lets be changed", str(outside))
+    assert (permission.store, permission.what) == ("Folders that the sandbox lets programs change", str(outside))
     await pi_session.ctx.remove_permission(permission)
 
     assert await pi_session.ctx.list_permissions() == []

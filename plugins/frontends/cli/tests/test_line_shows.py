@@ -71,7 +71,7 @@ def test_the_help_fits_a_narrow_terminal_without_broken_words(talk):
     terminal.type("/help\r")
 
     output = terminal.sees("Suspend pi")
-    assert "\n                 follow-up for when it is done\n" in output
+    assert "\n                 afterwards, as a follow-up\n" in output
     assert re.search(r"\nEscape +Stop the answer, the command or the\n +compaction\n", output)
 
 

@@ -86,7 +86,7 @@ def test_a_name_that_no_branch_can_have_is_refused(enter, name):
 def test_outside_a_repository_it_is_refused(enter, tmp_path):
     (tmp_path / "plain").mkdir()
 
-    with pytest.raises(UserError, match=r"pi -w needs a git worktree: .*plain' is in no git repository"):
+    with pytest.raises(UserError, match=r"pi -w needs a git worktree: .*plain' is not in a git repository"):
         enter("tide", tmp_path / "plain")
 
 

@@ -234,7 +234,7 @@ async def test_a_pi_that_is_not_on_the_path_says_how_to_name_it(tmp_path):
     with pytest.raises(FileNotFoundError) as raised:
         await PiClient.start(env={"PATH": str(tmp_path)})
 
-    assert raised.value.__notes__ == ["Put 'pi' on the PATH, or say with command= how pi is started."]
+    assert raised.value.__notes__ == ["Add 'pi' to PATH, or pass the command that starts pi as command=."]
 
 
 async def test_every_command_has_a_method():

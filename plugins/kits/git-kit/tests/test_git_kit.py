@@ -86,7 +86,7 @@ def test_the_repository_of_a_subfolder_a_worktree_and_a_submodule_is_found(repos
 def test_a_folder_outside_a_repository_is_refused_with_the_reason(tmp_path, make):
     make(tmp_path)
 
-    with pytest.raises(GitFailed, match="is in no git repository: fatal: not a git repository"):
+    with pytest.raises(GitFailed, match="is not in a git repository: fatal: not a git repository"):
         repository_of(tmp_path)
 
 
@@ -223,7 +223,7 @@ def test_a_store_of_pi_has_an_index_and_settings_of_its_own(repository, tmp_path
 
     assert pi_git_kit.read_objects(store, [blob, blob]) == {blob: b"main\n"}
     assert pi_git_kit.resolve(store, "HEAD") is None
-    with pytest.raises(GitFailed, match="was cleaned up"):
+    with pytest.raises(GitFailed, match="has been cleaned up"):
         pi_git_kit.read_objects(store, ["0" * 40])
 
 

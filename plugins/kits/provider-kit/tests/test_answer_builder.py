@@ -91,5 +91,7 @@ def test_an_abort_and_other_errors_end_it_too(builder):
 def test_pythons_message_about_a_mistake_is_put_in_plain_words(builder, slip):
     message = builder.end_for(slip).error.error_message
 
-    assert message.startswith(f"The request cannot be made, or its answer not read ({type(slip).__name__}: {slip}). ")
+    assert message.startswith(
+        f"The request cannot be made, or its answer cannot be read ({type(slip).__name__}: {slip}). "
+    )
     assert "models.json" in message

@@ -68,7 +68,7 @@ def test_the_raw_text_comes_first(model):
 
     assert explained(failure, model) == ('429 {"error":"slow down"}\nWait 7 s, or choose another model.')
     assert explained(RequestFailed("503 down", status=503), model) == (
-        "503 down\nThe provider has trouble: wait a moment, or choose another model."
+        "503 down\nThe provider has problems: wait a moment, or choose another model."
     )
 
 
@@ -88,7 +88,7 @@ def test_a_retry_delay_beyond_the_users_limit_is_reported(model):
     message = AnswerBuilder(model).end_for(failure, StreamOptions(max_retry_delay_ms=60_000)).error.error_message
 
     assert message == (
-        "429 slow down\nWait 700 s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself, "
+        "429 slow down\nWait 700 s, which is longer than pi waits by itself (retry.provider.maxRetryDelayMs), "
         "or choose another model."
     )
     assert explain(failure, model, 700_000) == explain(failure, model, 0) == explain(failure, model)

@@ -49,7 +49,7 @@ async def test_fields_are_sent_as_the_server_wants_them(http, server, form, kind
         (json_answer(200, {"error": "slow_down", "interval": 9}), "slow_down", "slow_down"),
         (json_answer(404, {"message": "Not Found"}), "", "404 Not Found"),
         (json_answer(400, ["odd"]), "", '400 ["odd"]'),
-        (html_page(502, "Bad gateway"), "", "502 Bad gateway (an HTML page, not an answer of the API)"),
+        (html_page(502, "Bad gateway"), "", "502 Bad gateway (an HTML page, not an API response)"),
     ],
     ids=["oauth", "api", "with-200", "github", "no-object", "page"],
 )

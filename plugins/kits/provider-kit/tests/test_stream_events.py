@@ -200,7 +200,7 @@ async def test_an_html_error_page_becomes_its_title(serve, http):
     async with serve(lambda wire: wire.whole(b"502 Bad Gateway", page, HTML)) as server:
         _, failure = await collect(http, server.url)
 
-    assert str(failure) == "502 502 Bad Gateway (an HTML page, not an answer of the API)"
+    assert str(failure) == "502 502 Bad Gateway (an HTML page, not an API response)"
 
 
 async def test_a_body_made_to_hurt_is_only_shortened(serve, http):
@@ -316,13 +316,15 @@ async def test_an_invalid_port_is_reported(http):
 async def test_a_key_that_is_invalid_in_a_header_is_not_shown(http):
     _, failure = await collect(http, "http://localhost:9", headers={"x-api-key": "sk-…"})
 
-    assert str(failure) == "The header 'x-api-key' has a character that HTTP headers cannot have: check the key in it"
+    assert (
+        str(failure) == "The header 'x-api-key' contains a character that HTTP headers cannot have: check the key in it"
+    )
 
 
 async def test_a_header_that_cannot_be_called_so_is_named(http):
     _, failure = await collect(http, "http://localhost:9", headers={"é": "1"})
 
-    assert str(failure).startswith("The header 'é' has a character that HTTP headers cannot have")
+    assert str(failure).startswith("The header 'é' contains a character that HTTP headers cannot have")
 
 
 async def test_a_server_that_takes_the_request_and_never_answers_ends_in_time(serve, http):
@@ -331,7 +333,7 @@ async def test_a_server_that_takes_the_request_and_never_answers_ends_in_time(se
 
     assert failure.kind == "timeout"
     where = f"localhost:{server.port}"
-    assert str(failure) == f"Connection error. {where} took the request and did not answer for 0.05 s"
+    assert str(failure) == f"Connection error. {where} accepted the request but did not answer for 0.05 s"
 
 
 async def test_a_connection_that_is_never_made_ends_in_time(serve, http):

@@ -308,7 +308,7 @@ def test_a_preference_is_passed_over_where_it_cannot_be(model):
 
 def test_a_requirement_that_cannot_be_met_names_the_tool_and_why(model):
     with pytest.raises(
-        RequestFailed, match=r"Tool 'count' requires .* API 'acme' does not hold calls of model 'acme/m1'"
+        RequestFailed, match=r"Tool 'count' requires .* API 'acme' does not constrain calls of model 'acme/m1'"
     ):
         strict_parameters(tool("require"), model, supported=False)
     with pytest.raises(RequestFailed, match=r"Tool 'count' requires .* no strict form: /p has no type\. Choose"):

@@ -42,7 +42,7 @@ def test_any_version_can_be_asked_for():
 
 def test_a_version_that_is_not_there_is_answered_with_those_that_are():
     assert changes("2", TEXT) == "There is no version '2' in the list of changes. It has 1.10.0, 1.9.0, 1.8.0."
-    assert changes(text="") == "The list of changes is not installed. Install pi again."
+    assert changes(text="") == "The list of changes is not installed. Reinstall pi."
 
 
 def test_the_version_that_is_installed_has_a_section():

@@ -39,9 +39,9 @@ SOME = message_events(text("some text"), tool_use("toolu_1", "read", path="x"))
         (404, "not_found_error", "has no model 'claude-fake'"),
         (413, "request_too_large", "Compact the conversation"),
         (429, "rate_limit_error", "Wait a moment"),
-        (500, "api_error", "The provider has trouble"),
-        (503, "api_error", "The provider has trouble"),
-        (529, "overloaded_error", "The provider has trouble"),
+        (500, "api_error", "The provider has problems"),
+        (503, "api_error", "The provider has problems"),
+        (529, "overloaded_error", "The provider has problems"),
     ],
 )
 async def test_refusals_keep_the_apis_words_and_say_what_to_do(ask, server, status, kind, advice):
@@ -83,7 +83,7 @@ async def test_page_of_a_proxy_is_named(ask, server):
     server.answers(html_page(502, "502 Bad Gateway"))
     reply = await ask()
 
-    assert reply.error.startswith("502 502 Bad Gateway (an HTML page, not an answer of the API)")
+    assert reply.error.startswith("502 502 Bad Gateway (an HTML page, not an API response)")
 
 
 async def test_redirect_is_not_followed_with_the_key(ask, server):

@@ -320,7 +320,7 @@ def test_image_of_a_type_that_the_api_refuses_becomes_a_line(payload):
 
     assert body["messages"][0]["content"][1] == {
         "type": "text",
-        "text": "(image omitted: the API does not take image/bmp)",
+        "text": "(image omitted: the API does not accept image/bmp)",
     }
 
 

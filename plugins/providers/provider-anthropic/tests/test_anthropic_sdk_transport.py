@@ -115,7 +115,7 @@ async def test_model_s_data_may_ask_for_the_sdk(ask, server):
             message(text("some", "more")).stalled(b'"text": "some"}}\n\n'),
             "terminated: the answer stalled, nothing was received for 0.2 s",
         ),
-        (silence(), r"Connection error. 127.0.0.1:\d+ took the request and did not answer for 0.2 s"),
+        (silence(), r"Connection error. 127.0.0.1:\d+ accepted the request but did not answer for 0.2 s"),
         (stream([b"event: message_start\ndata: {not json\n\n"]), "Anthropic stream is broken: an event is not JSON"),
         (message(text("a")).with_headers(content_encoding="gzip"), "terminated: the answer cannot be decompres"),
     ],

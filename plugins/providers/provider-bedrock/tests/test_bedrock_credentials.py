@@ -241,7 +241,7 @@ async def test_a_profile_that_does_not_exist_names_those_that_do(sign, aws):
     reply = await sign()
 
     assert reply.error == (
-        "The AWS profile 'wrok' does not exist\nSet AWS_PROFILE to one of 'home', 'work', or make it with "
+        "The AWS profile 'wrok' does not exist\nSet AWS_PROFILE to one of 'home', 'work', or create it with "
         "`aws configure sso --profile wrok`."
     )
 
@@ -288,7 +288,7 @@ async def test_a_broken_file_is_named_without_its_lines(sign, aws, tmp_path):
 @pytest.mark.parametrize(
     ("known", "credentials"),
     [
-        ({"config": "[profile p]\ncredential_process = echo no\n", "AWS_PROFILE": "p"}, "it prints no JSON"),
+        ({"config": "[profile p]\ncredential_process = echo no\n", "AWS_PROFILE": "p"}, "it does not print JSON"),
         (
             {"AWS_WEB_IDENTITY_TOKEN_FILE": "/nowhere", "AWS_ROLE_ARN": "arn:aws:iam::1:role/r"},
             "Check what AWS_WEB_IDENTITY_TOKEN_FILE names",

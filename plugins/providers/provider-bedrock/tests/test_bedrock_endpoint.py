@@ -96,6 +96,6 @@ def test_a_region_that_is_none_never_becomes_a_host(region):
 
 @pytest.mark.parametrize("address", ["foo bar", "gateway.test", "https://", "file:///etc/passwd"])
 def test_an_invalid_address_is_reported_before_anything_is_signed(address):
-    with pytest.raises(RequestFailed, match="is not an address") as raised:
+    with pytest.raises(RequestFailed, match="is not a URL") as raised:
         endpoint(base_url="", AWS_REGION="us-east-1", AWS_ENDPOINT_URL=address)
     assert "AWS_ENDPOINT_URL_BEDROCK_RUNTIME" in raised.value.advice

@@ -62,7 +62,7 @@ REFUSALS = {
     "not found": (error(404, "Could not resolve the foundation model"), {}, "AWS_REGION"),
     "throttled": (error(429, "Too many requests, please wait before trying again."), {}, "choose another model"),
     "not ready": (error(429, "The model is not ready for inference", kind="ModelNotReadyException"), {}, "Wait"),
-    "trouble": (error(503, "Bedrock is unable to process your request."), {}, "The provider has trouble"),
+    "trouble": (error(503, "Bedrock is unable to process your request."), {}, "The provider has problems"),
     "smithy kind": (
         json_answer(400, {"__type": "com.amazon.coral.service#ValidationException", "Message": "No."}),
         {},
@@ -99,7 +99,7 @@ async def test_a_wrong_clock_is_reported(ask, server, aws, minutes):
     server.answers(error(403, prompt, kind="InvalidSignatureException", date=date))
     reply = await ask(**SIGNED)
 
-    assert f"s {'ahead' if minutes < 0 else 'behind'} of AWS's: set it" in reply.error
+    assert f"s {'ahead' if minutes < 0 else 'behind'} of AWS's: correct it" in reply.error
 
 
 @pytest.mark.parametrize(

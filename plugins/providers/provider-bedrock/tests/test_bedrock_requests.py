@@ -129,7 +129,7 @@ def test_images_have_the_format_of_their_type(payload_of, mime, prompt):
 def test_an_image_that_the_api_does_not_accept_is_reported(payload_of):
     payload = payload_of(user(ImageContent("aGk=", "image/tiff")))
 
-    assert plain(payload)[0][1] == [{"text": "(image omitted: the API does not take image/tiff)"}]
+    assert plain(payload)[0][1] == [{"text": "(image omitted: the API does not accept image/tiff)"}]
 
 
 def test_images_of_a_result_stay_in_it(payload_of):

@@ -136,7 +136,7 @@ def test_a_reason_in_every_chunk_does_not_end_the_answer(fed, final, make_model)
         ("PROHIBITED_CONTENT", "Google withheld the answer"),
         ("SOMETHING_NEW", "Google withheld the answer (finish reason 'SOMETHING_NEW')"),
         ("MALFORMED_FUNCTION_CALL", "The model made a call that Google cannot read"),
-        ("OTHER", "Google ended the answer without saying why"),
+        ("OTHER", "Google ended the answer without a reason"),
     ],
 )
 def test_reasons_that_are_errors(fed, final, make_model, reason, words):

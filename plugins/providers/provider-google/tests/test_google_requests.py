@@ -131,7 +131,7 @@ async def test_a_signature_with_an_empty_text_goes_back(make_model, chat, payloa
     [
         ("image/png", {"inlineData": {"mimeType": "image/png", "data": "aW1n"}}),
         ("image/JPG", {"inlineData": {"mimeType": "image/jpeg", "data": "aW1n"}}),
-        ("image/gif", {"text": "(image omitted: the API does not take image/gif)"}),
+        ("image/gif", {"text": "(image omitted: the API does not accept image/gif)"}),
     ],
 )
 async def test_images_of_the_user(make_model, chat, payload_of, kind, part):

@@ -111,4 +111,4 @@ async def test_a_word_that_google_does_not_know_is_an_error_without_a_request(ma
     model = make_model(id="gemini-3-flash", reasoning=True, thinking_level_map={"low": "some"})
     message = await reply(model, chat.user("a"), reasoning="low")
 
-    assert "maps 'low' to 'some', which Google does not know. Use one of MINIMAL, LOW" in message.error_message
+    assert "maps 'low' to 'some', which Google does not accept. Use one of MINIMAL, LOW" in message.error_message

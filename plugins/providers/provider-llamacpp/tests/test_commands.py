@@ -57,7 +57,7 @@ async def test_the_command_says_where_it_looked_when_there_is_nothing(ctx):
 
 @pytest.mark.parametrize("words", ["dance", "load", "rm", "unload a b"])
 async def test_other_words_are_reported(ctx, words):
-    with pytest.raises(UserError, match=f"does not know '{words}'. Write /llama list"):
+    with pytest.raises(UserError, match=f"Unknown arguments of /llama: '{words}'. Write /llama list"):
         await run_command(words, ctx)
 
 

@@ -136,7 +136,7 @@ def test_a_model_is_named_in_part_where_that_is_clear(tmp_path, gguf):
 
     assert named("llamacpp/qwen3-8b", models).found.id == "Qwen3-8B"
     assert named("4b", models).found.id == "Qwen3-4B"
-    with pytest.raises(UserError, match="part of the names of several models: Qwen3-4B, Qwen3-8B"):
+    with pytest.raises(UserError, match="matches several models: Qwen3-4B, Qwen3-8B"):
         named("qwen", models)
     with pytest.raises(UserError, match="No GGUF file on this disk is the model 'gemma'"):
         named("gemma", models)

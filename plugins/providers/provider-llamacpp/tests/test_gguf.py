@@ -47,7 +47,7 @@ def test_heads_that_differ_by_layer_count_as_the_most(gguf, header):
         (b"PK\x03\x04 a zip file", "does not begin with the letters GGUF"),
         (b"GGUF" + struct.pack("<IQQ", 9, 1, 1), "version 9"),
         (b"GGUF" + struct.pack("<IQQ", 3, 1, 1 << 60), "claims 1,152,921,504,606,846,976 entries"),
-        (b"GGUF" + struct.pack("<IQQQ", 3, 1, 1, 1 << 50), "a text claims"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 1, 1, 1 << 50), "a string claims"),
         (b"GGUF" + struct.pack("<IQQQ", 3, 1, 1, 1) + b"a" + struct.pack("<I", 77), "unknown type 77"),
         (b"GGUF" + struct.pack("<IQQQ", 3, 1, 1, 1) + b"a" + struct.pack("<IIQ", 9, 4, 1 << 62), "more than"),
     ],

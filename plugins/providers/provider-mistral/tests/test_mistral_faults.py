@@ -38,8 +38,8 @@ STATUSES = {
     404: "has no model 'mistral-fake'",
     413: "Compact the conversation",
     429: "or choose another model",
-    500: "The provider has trouble",
-    503: "The provider has trouble",
+    500: "The provider has problems",
+    503: "The provider has problems",
 }
 
 

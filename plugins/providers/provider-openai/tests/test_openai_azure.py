@@ -67,7 +67,7 @@ def test_without_an_address_the_error_says_what_to_set(make_model):
 async def test_a_missing_address_is_an_answer_with_an_error(make_model, chat, reply):
     message = await reply(make_model("azure-openai-responses", base_url=""), chat.user("a"), api_key="k")
 
-    assert message.error_message.startswith("It is not known where Azure OpenAI is.")
+    assert message.error_message.startswith("The address of Azure OpenAI is unknown.")
 
 
 async def test_a_missing_key_is_raised(make_model, chat, ask):

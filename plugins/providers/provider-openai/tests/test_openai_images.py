@@ -88,7 +88,7 @@ async def test_an_address_in_place_of_an_image_is_not_fetched():
         server.answers(images(data=[{"url": f"{server.url}/elsewhere.png"}]))
         last = await last_of(Images(), model_of("openai-images", server), "A boat")
 
-    assert "pi fetches none" in last.error.error_message
+    assert "pi fetches no URLs" in last.error.error_message
     assert len(server.requests) == 1
 
 

@@ -164,7 +164,7 @@ def test_a_response_that_failed_says_why(answer, status):
     })  # fmt: skip
 
     assert message.error_message == (
-        "server_error: Down\nThe provider has trouble: wait a moment, or choose another model."
+        "server_error: Down\nThe provider has problems: wait a moment, or choose another model."
     )
     assert message.extra["requestFailure"] == {"status": 500}
     assert message.text == "Hel"

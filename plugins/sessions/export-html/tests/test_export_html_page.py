@@ -61,7 +61,7 @@ def test_the_models_instructions_are_folded_and_no_turn(session, page, answer):
     assert len(records) == 2
     assert not any("off" in each["class"].split() for each in records)
     assert "System prompt: preamble. Tools: dig" in found.text
-    assert "System prompt: cwd. Taken out of it: preamble. Tools taken away: dig" in found.text
+    assert "System prompt: cwd. Removed from it: preamble. Tools removed: dig" in found.text
     assert "You dig." in found.text
     assert len(found.all("article")) == 2
 

@@ -139,7 +139,7 @@ async def test_the_setting_chooses_the_destination(pi_session, script, fake_ui, 
 
     await pi_session.prompt("/share")
 
-    assert fake_ui.asked[0].title == "Write this session to a page to pass on?"
+    assert fake_ui.asked[0].title == "Write this session to a page that you can share?"
     assert not [*Path(pi_session.cwd).glob("*.html")]
 
 
@@ -178,4 +178,4 @@ async def test_without_a_user_nothing_is_shared(pi_session, script, fake_ui, gh)
     await pi_session.prompt("/share")
 
     assert called(gh) is None
-    assert "no user to answer" in fake_ui.notices[-1].message
+    assert "no user to ask" in fake_ui.notices[-1].message

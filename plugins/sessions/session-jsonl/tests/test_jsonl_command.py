@@ -240,16 +240,16 @@ def test_every_invariant_is_checked(run, write, line, call):
         17,
     ]
     assert findings(path)[1:5] == [
-        (4, "its id 'b' is that of line 5 too"),
+        (4, "its id 'b' is also that of line 5"),
         (6, "its parent 'nowhere' is not in the file"),
-        (7, "its parents lead back to itself"),
+        (7, "its parents form a cycle"),
         (9, "it labels 'zzz', which is not in the file"),
     ]
     assert findings(path)[6:8] == [
         (11, "its tool call '2' of 'bash' has no result on the branch that ends in line 13"),
-        (13, "it is a result, but no tool call '1' before it waits for one"),
+        (13, "it is a result, but no earlier tool call '1' waits for one"),
     ]
-    assert findings(path)[-1] == (17, "it was not written to its end")
+    assert findings(path)[-1] == (17, "it was not completely written")
     assert Path(path).read_bytes() == before
 
 
@@ -320,7 +320,7 @@ def test_an_older_version_is_repaired_into_todays(run, write):
 
 
 def test_what_holds_no_session_cannot_be_repaired(run, write):
-    with pytest.raises(UserError, match=r"holds no session: no line of it is JSON"):
+    with pytest.raises(UserError, match=r"contains no session: no line of it is JSON"):
         run("fsck", "--repair", write(b"garbage", header=False))
 
 

@@ -239,8 +239,8 @@ def test_a_second_process_on_a_session_gets_a_notice_about_the_first(store, head
     third = store.open(str(path))
 
     (notice,) = second.notices
-    assert notice.startswith(f"Process {first.pid} has the session {str(path)!r} open already.")
-    assert notice.endswith("fork the session to work apart.")
+    assert notice.startswith(f"Process {first.pid} already has the session {str(path)!r} open.")
+    assert notice.endswith("fork the session to keep them separate.")
     assert third.notices == []
     assert sorted(each.name for each in tmp_path.iterdir()) == ["s.jsonl"]
 

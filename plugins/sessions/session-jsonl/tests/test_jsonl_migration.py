@@ -110,7 +110,7 @@ def test_a_file_in_use_is_migrated_in_memory_alone(store, tmp_path, user_entry):
     session = store.open(str(path))
     session.append([user_entry("next", session.entries.index.ids[-1])])
     assert path.read_text(encoding="utf-8").startswith(FIRST)
-    assert "was not converted: another process works on it" in session.notices[0]
+    assert "was not converted: another process is using it" in session.notices[0]
     session.close()
     other.close()
 
@@ -134,7 +134,7 @@ def test_what_others_append_meanwhile_is_not_lost(store, tmp_path, monkeypatch):
     session.close()
     monkeypatch.undo()
 
-    assert "It was written to meanwhile" in session.notices[0]
+    assert "It was changed in the meantime" in session.notices[0]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["s.jsonl"]
     assert store.open(str(path)).entries.index.ids[-1] == "new"
 

@@ -207,7 +207,7 @@ def test_a_torn_last_line_stays_and_keeps_to_itself(store, write, line, user_ent
     session = store.open(path)
     session.append([user_entry("c", "a")])
 
-    assert "was not written to its end" in session.notices[0]
+    assert "was not completely written" in session.notices[0]
     assert Path(path).read_bytes().split(b"\n")[2] == torn
     assert store.open(path).entries.index.ids == ["a", "c"]
 
@@ -385,7 +385,7 @@ def test_missing_permissions_are_reported_and_harm_nothing(line):
         assert "Permission denied" in secret
         assert fixed.endswith("is read-only: new messages cannot be stored in it. ['a']")
         assert refused == f"PermissionError {name}/fixed.jsonl"
-        assert old.endswith("has version 2 and was not converted: it may only be read. 3 1")
+        assert old.endswith("has version 2 and was not converted: it is read-only. 3 1")
         assert sorted(path.name for path in folder.iterdir()) == [
             "fixed.jsonl", "old.jsonl", "old2.jsonl", "old2.jsonl.v2.bak", "secret.jsonl"
         ]  # fmt: skip

@@ -150,7 +150,7 @@ def test_each_session_can_be_listed_and_opened_in_the_store(convert, written, ag
 def test_a_second_run_copies_nothing_and_what_has_grown_is_continued(convert, written):
     path = written("a.jsonl", lines({"type": "label", "id": "a"}))
     assert convert("sqlite")[1] == f"{path} -> 0199\n1 converted.\n"
-    assert convert("sqlite")[1] == "1 there already.\n"
+    assert convert("sqlite")[1] == "1 already there.\n"
     with path.open("ab") as file:
         file.write(b'{"type":"label","id":"b"}')
     assert convert("sqlite")[1] == f"{path} -> 0199\n1 continued.\n"
@@ -351,5 +351,5 @@ def test_what_an_ended_conversion_left_is_removed_unless_it_still_runs(convert, 
         fcntl.flock(running, fcntl.LOCK_EX)
         _, _, stderr = convert("sqlite")
 
-    assert stderr == f"{kept[3]}: removed, a conversion that was ended had not completed it\n"
+    assert stderr == f"{kept[3]}: removed, because an interrupted conversion had not completed it\n"
     assert [path.exists() for path in kept] == [True, True, True, False, True]

@@ -202,7 +202,7 @@ def test_what_new_writes_is_an_agent_without_remarks(run, pi_agent_dir):
 
     assert printed == f"{pi_agent_dir}/agents/scout.md\n"
     assert run("check")[:2] == (0, f"1 file checked. {KEYS}")
-    with pytest.raises(UserError, match="exists already; it was not changed"):
+    with pytest.raises(UserError, match="already exists; it was not changed"):
         run("new", "scout")
 
 
@@ -214,7 +214,7 @@ def test_new_writes_into_the_project_on_request(run, tmp_path):
 
 @pytest.mark.parametrize("name", ["../scout", "a b", ""])
 def test_new_refuses_what_is_no_name(run, name):
-    with pytest.raises(UserError, match="is not a name for an agent"):
+    with pytest.raises(UserError, match="is not a valid name for an agent"):
         run("new", name)
 
 

@@ -144,7 +144,7 @@ async def test_agents_are_listed_for_the_model(pi_session, script, pi_agent_dir)
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("scot", "Did you mean scout? Known are: scout, general"), ("x", "scout")]
+    ("name", "message"), [("scot", "Did you mean scout? Use one of scout, general"), ("x", "scout")]
 )
 async def test_an_unknown_agent_is_an_error_that_names_the_known_ones(pi_session, script, pi_agent_dir, name, message):
     agent_file(pi_agent_dir / "agents", "scout")
@@ -180,7 +180,7 @@ async def test_a_model_family_that_is_not_there_becomes_the_sessions_model(pi_se
     ("key", "value", "message"),
     [
         ("model", "acme/none", "model 'acme/none' of the agent 'scout' cannot be used: "),
-        ("skills", "writing", "there is no skill 'writing'. There are: none"),
+        ("skills", "writing", "there is no skill 'writing'. Known skills: none"),
     ],
 )
 async def test_what_a_file_asks_for_and_is_not_there_is_an_error(pi_session, script, pi_agent_dir, key, value, message):

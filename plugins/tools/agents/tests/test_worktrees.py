@@ -193,7 +193,7 @@ async def test_the_command_line_applies_and_drops_work_and_reports_conflicts(
         0, {"id": member_id, "applied": True, "files": ["src/main.py", "tide.py"], "conflicts": []}
     )  # fmt: skip
     assert "theirs" in (repository / "tide.py").read_text()
-    assert again == (0, f"Your files have the changes of {member_id} already.\n")
+    assert again == (0, f"Your files already have the changes of {member_id}.\n")
     assert dropped[0] == 0
     assert dropped[1]["dropped"]
     assert agents("apply")[0] == agents("drop", "a", "b")[0] == 2
@@ -207,7 +207,7 @@ async def test_work_that_was_applied_is_not_applied_twice(repository, pi_session
     await pi_session.prompt(f"/agents apply {member_id}")
     await pi_session.prompt(f"/agents apply {member_id}")
 
-    assert fake_ui.notices[-1].message.startswith(f"Your files have the changes of {member_id} already")
+    assert fake_ui.notices[-1].message.startswith(f"Your files already have the changes of {member_id}")
 
 
 async def test_a_refused_preview_changes_nothing(repository, pi_session, script, fake_ui):
@@ -298,7 +298,7 @@ async def test_outside_a_repository_isolation_is_refused(pi_session, script, tmp
     result, failed, _ = await work(pi_session, script, background=background)
 
     assert failed
-    assert f"A worktree needs a git repository: '{tmp_path}' is in no git repository" in result
+    assert f"A worktree needs a git repository: '{tmp_path}' is not in a git repository" in result
     assert pi_session.children == ()
 
 
@@ -315,7 +315,7 @@ async def test_of_a_worktree_that_cannot_be_made_nothing_is_left(
     result, failed, _ = await work(pi_session, script)
 
     assert failed
-    assert f"The worktree {folder / '0badcafe'} cannot be made: git worktree failed" in result
+    assert f"The worktree {folder / '0badcafe'} cannot be created: git worktree failed" in result
     assert len(pi_session.children) == 1
     assert state(repository) == before
     assert git(repository, "branch", "--list", "pi/*") == ""

@@ -76,10 +76,10 @@ async def test_what_the_user_changes_in_the_review_is_saved(saved, pi_session):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("/tool save", "A tool's name is small letters, digits, dashes and underscores"),
-        ("/tool save ../x", "A tool's name is small letters, digits, dashes and underscores"),
-        ("/tool save read", "There is a tool 'read' already"),
-        ("/tool drop x", "/tool knows no 'drop'"),
+        ("/tool save", "A tool's name must be lowercase letters, digits, dashes and underscores"),
+        ("/tool save ../x", "A tool's name must be lowercase letters, digits, dashes and underscores"),
+        ("/tool save read", "A tool 'read' already exists"),
+        ("/tool drop x", "Unknown arguments of /tool: 'drop'"),
     ],
 )
 async def test_mistakes_are_explained_and_save_nothing(saved, errors, pi_session, command, message):

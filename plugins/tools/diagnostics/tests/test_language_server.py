@@ -62,7 +62,7 @@ async def test_the_server_ends_with_the_session(result_of, use_server, pi_sessio
         ("crash", "it ended"),
         ("flood", "it sent more than the limit"),
         ("huge", "it sent more than the limit"),
-        ("garbage", "it wrote something else than messages of the Language Server Protocol"),
+        ("garbage", "it wrote something other than messages of the Language Server Protocol"),
         ("refuse", "it answered with the error 'no such folder'"),
     ],
 )

@@ -226,5 +226,5 @@ async def test_processes_lists_shows_and_stops(pi_session, start):
 async def test_processes_refuses_what_it_does_not_know(pi_session):
     command = pi_tools.register_commands()[0]
 
-    with pytest.raises(UserError, match="does not know 'end all of them'"):
+    with pytest.raises(UserError, match="Unknown arguments of /processes: 'end all of them'"):
         await command.handler("end all of them", pi_session.ctx)

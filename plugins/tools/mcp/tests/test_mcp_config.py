@@ -136,7 +136,7 @@ def test_a_project_cannot_declare_that_its_server_is_to_be_trusted() -> None:
 def test_a_sign_in_that_makes_no_sense_is_a_problem(oauth: dict[str, Any]) -> None:
     (problem,) = read({"a": {"url": "https://a.example", "oauth": oauth}}).problems
 
-    assert "oauth is a dict that does not fit; it must be an object with texts" in problem
+    assert "oauth is a dict that does not fit; it must be an object with strings" in problem
 
 
 def test_a_project_cannot_use_a_login_of_pi() -> None:

@@ -180,7 +180,7 @@ async def test_rights_that_a_call_needs_are_asked_for_by_the_next_sign_in(starte
         await sign_in(session, fake_ui, 1)
         result = await result_of(session, script, "mcp__web__echo", text="now")
 
-    assert "it requires a sign-in with more rights, 'read write': pi mcp login web" in refused.text
+    assert "it requires a sign-in with more permissions, 'read write': pi mcp login web" in refused.text
     assert server.asked[1]["scope"] == ["read write"]
     assert result.text == "now"
 

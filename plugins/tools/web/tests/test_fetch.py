@@ -249,7 +249,7 @@ async def test_a_certificate_is_compared_with_the_name(text, fetch, server, sett
         ("http://user:secret@example.com/", "no URL with a user name or a password"),
         ("http://[::1", "is not a URL"),
         ("http://localhost:99999/", "is not a URL"),
-        ("http://no-such-host.invalid/", "is not known"),
+        ("http://no-such-host.invalid/", "cannot be resolved"),
     ],
 )
 async def test_what_is_no_url_of_the_web_is_explained(fetch, url, message):
@@ -283,7 +283,7 @@ def test_addresses_of_the_public_internet_are_known(address):
 
 @pytest.mark.parametrize("url", ["http://2130706433/", "http://0x7f.1/", "http://127.1/", "http://LOCALHOST./"])
 async def test_other_spellings_of_this_machine_are_refused(url):
-    with pytest.raises(UserError, match=r"private address|is not known"):
+    with pytest.raises(UserError, match=r"private address|cannot be resolved"):
         await find_target(url, frozenset())
 
 

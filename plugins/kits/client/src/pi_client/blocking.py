@@ -93,7 +93,7 @@ class BlockingPiClient:
 
     def _check(self) -> None:
         if self._loop.is_closed():
-            raise ConnectionLost("This client was closed. Make another one")
+            raise ConnectionLost("This client was closed. Create another one")
         if threading.current_thread() is self._thread:
             raise RuntimeError("on_ui cannot call pi and wait: pi waits for what on_ui returns")
 

@@ -195,7 +195,7 @@ class Starting:
             )
         except FileNotFoundError as error:
             if error.filename == self._command[0]:
-                error.add_note(f"Put {self._command[0]!r} on the PATH, or say with command= how pi is started.")
+                error.add_note(f"Add {self._command[0]!r} to PATH, or pass the command that starts pi as command=.")
             raise
         assert process.stdin is not None  # noqa: S101 - both are pipes
         assert process.stdout is not None  # noqa: S101 - as above

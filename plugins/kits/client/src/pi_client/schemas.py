@@ -82,7 +82,7 @@ def _ui_response() -> JsonObject:
         {"type": "object", "required": ["id"]},
         {"type": "extension_ui_response"},
         fields,
-        "Answer a dialog of a plugin; it is not answered itself.",
+        "Answer a dialog of a plugin; it gets no response.",
     )
 
 

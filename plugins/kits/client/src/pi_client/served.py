@@ -93,7 +93,7 @@ def choose_served(served: Sequence[ServedSession], name: str | None, where: str 
     if name is None:
         return _only(served, served, where)
     found = [each for each in served if len(name) >= _MIN_NAME and each.session.startswith(name)]
-    return _only(found, served, f"that is called {name!r}")
+    return _only(found, served, f"named {name!r}")
 
 
 def _only(found: Sequence[ServedSession], served: Sequence[ServedSession], what: str) -> ServedSession:

@@ -33,7 +33,9 @@ def read_objects(git: Git, names: Iterable[str]) -> dict[str, bytes]:
         end = output.index(b"\n", place)
         header = output[place:end].split()
         if header[-1] == b"missing":
-            raise GitFailed(f"The object {name} is not in {str(git.git_dir)!r}: the repository was cleaned up since")
+            raise GitFailed(
+                f"The object {name} is not in {str(git.git_dir)!r}: the repository has been cleaned up since"
+            )
         size = int(header[2])
         found[name] = output[end + 1 : end + 1 + size]
         place = end + 1 + size + 1

@@ -37,11 +37,11 @@ def repository_of(cwd: Path, *, environ: Mapping[str, str] | None = None, prepar
     output = run([*options(), "rev-parse", "--absolute-git-dir", "--git-common-dir"], here, env, prepare)
     lines = os.fsdecode(output.data).splitlines()
     if output.code or len(lines) != 2:  # noqa: PLR2004 - one for each that was asked for
-        raise GitFailed(f"{str(cwd)!r} is in no git repository: {output.reason}", output.code)
+        raise GitFailed(f"{str(cwd)!r} is not in a git repository: {output.reason}", output.code)
     git_dir, common = Path(lines[0]), (here / lines[1]).resolve()
     top = next((folder for folder in (here, *here.parents) if _leads_to(folder / ".git", git_dir)), None)
     if top is None:
-        raise GitFailed(f"{str(cwd)!r} is in a git repository, but in none of its work trees")
+        raise GitFailed(f"{str(cwd)!r} is in a git repository, but not in any of its work trees")
     return Git(top, git_dir, common, below=here.relative_to(top), environ=environ, prepare=prepare)
 
 

@@ -154,7 +154,7 @@ def start(
             start_new_session=True,
         )
     except FileNotFoundError as error:
-        raise GitFailed(f"git cannot be run: the folder {request.cwd!r} does not exist any more") from error
+        raise GitFailed(f"git cannot be run: the folder {request.cwd!r} no longer exists") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
         reason = getattr(error, "strerror", None) or error
         raise GitFailed(f"git cannot be run in {request.cwd!r}: {reason}") from error

@@ -87,8 +87,9 @@ class AnswerBuilder(MessageBuilder):
             text = explained(problem, self.model, options.max_retry_delay_ms if options is not None else None)
         elif isinstance(problem, _SLIPS):
             text = (
-                f"The request cannot be made, or its answer not read ({type(problem).__name__}: {text}). Check what"
-                f" models.json has for {self.model.reference!r}, its compat above all; if that is right, report this."
+                f"The request cannot be made, or its answer cannot be read ({type(problem).__name__}: {text}). Check "
+                f"the entry of {self.model.reference!r} in models.json, especially its compat; if it is correct, "
+                f"report this."
             )
         if options is not None:
             from pi_provider_kit.failure import redact, secrets_of

@@ -229,7 +229,7 @@ class Exchange:
         if unusable is not None:
             from pi_provider_kit.failure import HttpFailed
 
-            message = f"The header {unusable!r} has a character that HTTP headers cannot have: check the key in it"
+            message = f"The header {unusable!r} contains a character that HTTP headers cannot have: check the key in it"
             raise HttpFailed(message, kind="url")
         return headers, body
 

@@ -24,9 +24,9 @@ _BY_KIND = {
     "proxy": "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY.",
     "url": "Check the base URL and the key of provider {provider!r}.",
     "connect": "Check the network and the base URL of provider {provider!r}.",
-    "timeout": "The setting httpIdleTimeoutMs says how long to wait.",
-    "stalled": "The setting httpIdleTimeoutMs says how long to wait.",
-    "stuck": "The setting httpProgressTimeoutMs says how long to wait.",
+    "timeout": "The setting httpIdleTimeoutMs sets how long to wait.",
+    "stalled": "The setting httpIdleTimeoutMs sets how long to wait.",
+    "stuck": "The setting httpProgressTimeoutMs sets how long to wait.",
     "oversized": "Check what answers at {base_url!r}, or choose another model.",
     "dropped": "Send the prompt again; if that does not help, check what is between pi and {base_url!r}.",
     "filtered": "Rephrase the request, or choose another model.",
@@ -37,7 +37,8 @@ _BY_STATUS = {
     401: "The key for provider {provider!r} was not accepted: check it, or log in again.",
     402: "The account at provider {provider!r} has to be topped up; or choose another model.",
     403: "The key for provider {provider!r} may not use model {model!r}: choose another with /model, or another key.",
-    404: "Provider {provider!r} has no model {model!r} at {base_url!r}: check both, --list-models shows what is known.",
+    404: "Provider {provider!r} has no model {model!r} at {base_url!r}: check both; --list-models shows the known "
+    "models.",
     407: "The proxy wants a user and a password: set HTTP_PROXY and HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.",
     408: "Try again.",
     413: "Compact the conversation, or send fewer or smaller images.",
@@ -46,12 +47,12 @@ _BY_STATUS = {
 
 _REFUSED = "Provider {provider!r} rejected the request: correct what the message names, or choose another model."
 
-_TOO_MUCH = "Compact the conversation, or choose a model that takes more."
+_TOO_MUCH = "Compact the conversation, or choose a model with a larger context window."
 
 _NO_PATH = "Provider {provider!r} has no model {model!r} at {base_url!r}: servers of this API are often at .../v1."
 """For a base URL without a path."""
 
-_TROUBLE = "The provider has trouble: {wait_lower}, or choose another model."
+_TROUBLE = "The provider has problems: {wait_lower}, or choose another model."
 
 _VERSIONED = ("openai-completions", "openai-responses")
 
@@ -146,5 +147,5 @@ def _wait(retry_after_ms: int | None, longest_ms: int | None) -> str:
         return "Wait a moment"
     seconds = -(-retry_after_ms // 1000)
     if longest_ms and retry_after_ms > longest_ms:  # pi does not wait so long automatically
-        return f"Wait {seconds} s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself"
+        return f"Wait {seconds} s, which is longer than pi waits by itself (retry.provider.maxRetryDelayMs)"
     return f"Wait {seconds} s"

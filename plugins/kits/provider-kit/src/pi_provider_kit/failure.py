@@ -30,7 +30,7 @@ _JSON_LIMIT = 65_536
 
 _PAGE_LIMIT = 160
 
-PAGE_NOTE = "(an HTML page, not an answer of the API)"
+PAGE_NOTE = "(an HTML page, not an API response)"
 """Appended to the text of an HTML page, by which ``explain`` recognises it."""
 
 _PAGE_READ = 8192
@@ -165,7 +165,7 @@ def transport_failure(error: Exception, url: str, timeouts: Timeouts, *, status:
 
 def stuck_failure(seconds: float) -> HttpFailed:
     """Return the failure of an answer that made no progress for so long, although bytes arrived."""
-    message = f"terminated: the answer made no progress for {seconds:g} s, only pings or incomplete events came"
+    message = f"terminated: the answer made no progress for {seconds:g} s, only pings or incomplete events"
     return HttpFailed(message, kind="stuck")
 
 
@@ -183,7 +183,7 @@ def _unanswered(error: Exception, url: str, first_byte: float | None) -> HttpFai
     if _is(error, "LocalProtocolError"):
         return HttpFailed(f"The request to {where} cannot be sent: {error}", kind="url")
     if _is(error, "ReadTimeout", "TimeoutError"):
-        detail, kind = f"{where} took the request and did not answer {_after_seconds(first_byte)}", "timeout"
+        detail, kind = f"{where} accepted the request but did not answer {_after_seconds(first_byte)}", "timeout"
     elif _is(error, "ProxyError"):
         detail, kind = f"{where} cannot be reached: {error}", "proxy"
     else:

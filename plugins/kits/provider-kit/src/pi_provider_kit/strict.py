@@ -54,7 +54,7 @@ def strict_parameters(
     """
     if tool.constrained_sampling is None:
         return None
-    why = f"API {model.api!r} does not hold calls of model {model.reference!r} to a schema"
+    why = f"API {model.api!r} does not constrain calls of model {model.reference!r} to a schema"
     if supported:
         try:
             return _Converter(keywords=keywords).convert(tool.parameters)
@@ -62,7 +62,9 @@ def strict_parameters(
             why = f"its schema has no strict form: {problem}"
     if tool.constrained_sampling == "require":
         message = f"Tool {tool.name!r} requires constrained sampling, but {why}"
-        raise RequestFailed(f"{message}. Choose another model, deactivate the tool, or let it 'prefer' that.")
+        raise RequestFailed(
+            f"{message}. Choose another model, deactivate the tool, or set its constrained_sampling to 'prefer'."
+        )
     return None
 
 
@@ -118,7 +120,7 @@ class _Converter:
     def _check(self, schema: Mapping[str, Any], where: str, depth: int) -> None:
         """Raise for a schema without a strict form."""
         if depth > _DEPTH:
-            raise _NotStrict(where, f"lies more than {_DEPTH} levels deep")
+            raise _NotStrict(where, f"is nested more than {_DEPTH} levels deep")
         for keyword in schema:
             known = self.keywords is None or keyword in self.keywords or keyword == "default"
             if keyword in _REFUSED or not known or (keyword in _REFERENCES and not self.references):
@@ -144,7 +146,7 @@ class _Converter:
         if not isinstance(properties, Mapping) or not isinstance(required, list | tuple):
             raise _NotStrict(where, "has 'properties' or 'required' of a wrong kind")
         if schema.get("additionalProperties", bool(depth) and not properties) is not False:
-            raise _NotStrict(where, "may hold properties that it does not name")
+            raise _NotStrict(where, "may contain properties that it does not name")
         unnamed = next((name for name in required if name not in properties), None)
         if unnamed is not None:
             raise _NotStrict(where, f"requires {unnamed!r}, which it does not describe")

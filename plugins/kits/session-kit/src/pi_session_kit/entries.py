@@ -97,7 +97,7 @@ class StoredEntries:
         data = parse_line(self.raw(number))
         entry_id, parent_id = self._lines.ids[number], self._lines.parent_ids[number]
         if not isinstance(data, dict) or not isinstance(data.get("type"), str):
-            raise ValueError("it is JSON, but no entry")  # noqa: TRY004 - a file's content, not an argument's type
+            raise ValueError("it is JSON, but not an entry")  # noqa: TRY004 - a file's content, not an argument's type
         if is_old(data) or data.get("id") != entry_id or data.get("parentId") != parent_id:
             return modernised(data, entry_id, parent_id, self._id_at)
         return data

@@ -260,7 +260,7 @@ def _read_unusual(lines: Lines, start: int, end: int) -> None:
 
 def _why_no_entry(value: Any) -> str | None:
     if not isinstance(value, dict):
-        return "it is JSON, but no object"
+        return "it is JSON, but not an object"
     if not isinstance(value.get("type"), str):
         return "it has no type"
     return "it is a second header" if value["type"] == "session" else None

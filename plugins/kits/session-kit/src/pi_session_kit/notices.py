@@ -49,7 +49,7 @@ def notices_of(name: str, lines: Lines, fsck: str) -> list[str]:
     if len(lines.damage) > _SHOWN:
         notices.append(f"{len(lines.damage) - _SHOWN} more lines of {name} were left out; {fsck}.")
     if lines.torn is not None:
-        notices.append(f"The last line of {name} was not written to its end and was left out; it stays there.")
+        notices.append(f"The last line of {name} was not completely written and was left out; it stays in the file.")
     if lines.version > VERSION:
         notices.append(
             f"{name} was written by a newer pi (version {lines.version}); what is new in it is kept, not used."

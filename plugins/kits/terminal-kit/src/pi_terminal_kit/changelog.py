@@ -27,7 +27,7 @@ def changes(version: str = "", text: str | None = None) -> str:
     text = changes_text() if text is None else text
     found = list(_VERSION.finditer(text))
     if not found:
-        return "The list of changes is not installed. Install pi again."
+        return "The list of changes is not installed. Reinstall pi."
     names = [each["version"] for each in found]
     wanted = version.strip().removeprefix("v") or names[0]
     if wanted not in names:

@@ -79,7 +79,7 @@ class ImageContract:
             await draw(case, "In winter", images=[given])
             assert PNG in str(case.server.request.json)
         else:
-            with pytest.raises(PiError, match="accepts no images"):
+            with pytest.raises(PiError, match="accepts no input images"):
                 await draw(case, "In winter", images=[given])
 
     async def test_a_hook_can_replace_the_payload(self, case: ImageCase) -> None:
@@ -100,7 +100,7 @@ class ImageContract:
             assert case.model.reference in str(failed.value)
 
     async def test_what_is_no_image_is_a_failure(self, case: ImageCase) -> None:
-        for data, reason in ((PNG[:8] + "!", "not valid base64"), ("PGh0bWw+", "no PNG, JPEG, GIF or WebP image")):
+        for data, reason in ((PNG[:8] + "!", "not valid base64"), ("PGh0bWw+", "not a PNG, JPEG, GIF or WebP image")):
             case.server.answers(json_answer(200, case.written(data)))
             with pytest.raises(PiError, match=reason):
                 await draw(case, "A lighthouse")
@@ -121,7 +121,7 @@ class ImageContract:
 
     async def test_a_huge_image_is_a_failure(self, case: ImageCase) -> None:
         case.server.answers(json_answer(200, case.written(PNG[:8] + "A" * _HUGE)))
-        with pytest.raises(PiError, match="pi accepts 32 MB"):
+        with pytest.raises(PiError, match="pi accepts at most 32 MB"):
             await draw(case, "A lighthouse")
 
     async def test_an_abort_ends_the_wait_for_an_answer(self, case: ImageCase) -> None:

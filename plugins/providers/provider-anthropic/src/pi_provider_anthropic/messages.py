@@ -71,7 +71,7 @@ def _block(block: TextContent | ImageContent) -> dict[str, Any]:
         return {"type": "text", "text": block.text}
     kind = block.mime_type.lower().replace("image/jpg", "image/jpeg")
     if kind not in _IMAGE_TYPES:
-        return {"type": "text", "text": f"(image omitted: the API does not take {block.mime_type})"}
+        return {"type": "text", "text": f"(image omitted: the API does not accept {block.mime_type})"}
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
 

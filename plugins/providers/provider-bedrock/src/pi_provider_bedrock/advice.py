@@ -79,10 +79,10 @@ def _signature(text: str, circumstances: Circumstances) -> str:
     off = _clock_offset(circumstances.headers.get("date", ""))
     if off is not None and abs(off) >= _OFFSET:
         direction = "behind" if off > 0 else "ahead"
-        return f"The clock of this machine is {abs(off)} s {direction} of AWS's: set it, signatures depend on it."
+        return f"The clock of this machine is {abs(off)} s {direction} of AWS's: correct it; signatures need it."
     if "expired" in text or "not yet current" in text:
-        return "Set the clock of this machine: signatures depend on it."
-    return "Check AWS_SECRET_ACCESS_KEY, or the profile that AWS_PROFILE names: the secret does not fit the key's id."
+        return "Correct the clock of this machine: signatures depend on it."
+    return "Check AWS_SECRET_ACCESS_KEY, or the profile that AWS_PROFILE names: the secret does not match the key's id."
 
 
 def _check(_: str, circumstances: Circumstances) -> str:

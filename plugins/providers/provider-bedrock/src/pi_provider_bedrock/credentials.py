@@ -159,10 +159,10 @@ def _failure(error: Exception, environ: dict[str, str]) -> AwsFailed:
     elif variable := next((each for each in _POINTERS if environ.get(each)), None):
         advice = f"Check what {variable} names, or unset it."
     elif name == "JSONDecodeError":
-        advice = f"Check the credential_process of profile {profile!r}: it prints no JSON."
+        advice = f"Check the credential_process of profile {profile!r}: it does not print JSON."
     elif name in ("CredentialRetrievalError", "MetadataRetrievalError"):
         advice = (
-            f"Check what AWS_PROFILE={profile} names in ~/.aws/config: its command or address gives no credentials."
+            f"Check what AWS_PROFILE={profile} names in ~/.aws/config: its command or address returns no credentials."
         )
     elif name == "ClientError":
         advice = f"Check role_arn and source_profile of profile {profile!r}, or sign in with {login_advice(profile)}."
@@ -176,4 +176,4 @@ def _other_profile(profile: str) -> str:
 
     known = sorted(Session().full_config.get("profiles", {}))
     choice = f"Set AWS_PROFILE to one of {', '.join(map(repr, known))}" if known else "Unset AWS_PROFILE"
-    return f"{choice}, or make it with `aws configure sso --profile {profile}`."
+    return f"{choice}, or create it with `aws configure sso --profile {profile}`."

@@ -104,7 +104,7 @@ def endpoint_of(
         raise AwsFailed(f"{region!r} is not an AWS region", advice="Set AWS_REGION to one, for example us-east-1.")
     if address:
         if not _ADDRESS.match(address):
-            raise AwsFailed(f"{address!r} is not an address", advice=_ADDRESS_WANTED)
+            raise AwsFailed(f"{address!r} is not a URL", advice=_ADDRESS_WANTED)
         return Endpoint(base_url=address, region=region)
     if region is None:
         profile = environ.get("AWS_PROFILE")

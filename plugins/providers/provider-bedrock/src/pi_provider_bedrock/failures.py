@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_BOTOCORE", "NO_CREDENTIALS", "AwsFailed", "advised", "frame_failure"]
 
 NO_CREDENTIALS = (
-    "Set AWS_PROFILE to a profile of ~/.aws/config (`aws configure sso` or `aws configure` makes one), or "
+    "Set AWS_PROFILE to a profile of ~/.aws/config (`aws configure sso` or `aws configure` creates one), or "
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK to an API key of Bedrock."
 )
 

@@ -109,7 +109,7 @@ def broken(what: str) -> HttpFailed:
 def _checked(total: int, headers_length: int) -> int:
     payload = total - headers_length - _PRELUDE.size - _CHECKSUM.size
     if headers_length > _HEADERS_LIMIT or not 0 <= payload <= _PAYLOAD_LIMIT:
-        raise broken(f"a frame of {total} bytes with {headers_length} of headers cannot be")
+        raise broken(f"a frame of {total} bytes with {headers_length} of headers is impossible")
     return total
 
 

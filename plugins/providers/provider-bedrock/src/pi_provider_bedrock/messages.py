@@ -83,7 +83,7 @@ def _block(block: TextContent | ImageContent) -> dict[str, Any]:
         return {"text": block.text}
     image_format = _IMAGE_FORMATS.get(block.mime_type.lower())
     if image_format is None:
-        return {"text": f"(image omitted: the API does not take {block.mime_type})"}
+        return {"text": f"(image omitted: the API does not accept {block.mime_type})"}
     return {"image": {"format": image_format, "source": {"bytes": block.data}}}  # in JSON, bytes are base64
 
 

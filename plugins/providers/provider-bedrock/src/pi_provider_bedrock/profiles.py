@@ -88,5 +88,5 @@ def _unreadable(path: Path, error: Exception) -> AwsFailed:
     # Not the parser's message: it repeats the line, which may contain a key.
     line = getattr(error, "lineno", None) or next((number for number, _ in getattr(error, "errors", ())), None)
     where = f", line {line}" if line else ""
-    reason = error.strerror if isinstance(error, OSError) else "not of the form that AWS's files have"
+    reason = error.strerror if isinstance(error, OSError) else "not in the format of AWS's files"
     return AwsFailed(f"The file {str(path)!r} cannot be read{where}: {reason}", advice="Correct it.")

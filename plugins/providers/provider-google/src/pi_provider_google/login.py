@@ -76,7 +76,7 @@ class _GoogleLogin:
             answer = await self._exchanged(ui, client, state, callback)
         credential = credential_of(answer)
         if "refresh" not in credential:
-            message = f"Google gave no refresh token. Take pi's access back at {_PERMISSIONS}, then sign in again."
+            message = f"Google returned no refresh token. Revoke pi's access at {_PERMISSIONS}, then sign in again."
             raise UserError(message)
         ui.notify("Looking for the project of the account")
         access = credential["access"]

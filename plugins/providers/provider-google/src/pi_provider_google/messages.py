@@ -72,7 +72,7 @@ def _user_parts(message: UserMessage) -> Iterator[dict[str, Any]]:
 def _image(block: ImageContent) -> dict[str, Any]:
     kind = block.mime_type.lower().replace("image/jpg", "image/jpeg")
     if kind not in _IMAGE_TYPES:
-        return {"text": f"(image omitted: the API does not take {block.mime_type})"}
+        return {"text": f"(image omitted: the API does not accept {block.mime_type})"}
     return {"inlineData": {"mimeType": kind, "data": block.data}}
 
 

@@ -109,7 +109,7 @@ def _named() -> str:
 
 def _needed(named: str) -> str:
     if not named:
-        message = "The account has to bring a project of Google Cloud. Set GOOGLE_CLOUD_PROJECT and sign in again."
+        message = "The account needs a Google Cloud project. Set GOOGLE_CLOUD_PROJECT and sign in again."
         raise UserError(message)
     return named
 

@@ -191,7 +191,7 @@ def _refusal(reason: str, why: str) -> HttpFailed:
     if reason in _MISCALLED:
         what, kind = "The model made a call that Google cannot read", "incomplete"
     elif reason in _UNEXPLAINED:
-        what, kind = "Google ended the answer without saying why", "incomplete"
+        what, kind = "Google ended the answer without a reason", "incomplete"
     else:
         what, kind = "Google withheld the answer", "filtered"
     return HttpFailed(f"{what} (finish reason {reason!r}){f': {why}' if why else ''}", kind=kind)

@@ -72,7 +72,7 @@ def _known(model: Model, level: ThinkingLevel, word: str) -> str:
     if word.upper() in GIVEN_LEVELS:
         return word.upper()
     message = (
-        f"The thinkingLevelMap of model {model.reference!r} maps {level!r} to {word!r}, which Google does not know. "
+        f"The thinkingLevelMap of model {model.reference!r} maps {level!r} to {word!r}, which Google does not accept. "
         f"Use one of {', '.join(GIVEN_LEVELS)}."
     )
     raise RequestFailed(message)

@@ -61,7 +61,7 @@ async def vertex_call(
         project, token = project or found.project, found.token
         headers |= {"x-goog-user-project": found.quota_project} if found.quota_project else {}
     if not project:
-        raise RequestFailed("The project for Vertex AI is not known. Set GOOGLE_CLOUD_PROJECT.")
+        raise RequestFailed("The project for Vertex AI is unknown. Set GOOGLE_CLOUD_PROJECT.")
     base = f"{host_of(model.base_url, location)}/{_VERSION}/projects/{quote(project)}/locations/{quote(location)}"
     return Call(
         bases=(base,),
@@ -93,7 +93,7 @@ def location_of(base_url: str, environ: Mapping[str, str]) -> str:
     named = (found["location"] or found["region"] or "") if found else ""
     location = environ.get("GOOGLE_CLOUD_LOCATION", "").strip() or ("" if named.startswith("{") else named)
     if not location:
-        message = "It is not known where Vertex AI is asked. Set GOOGLE_CLOUD_LOCATION, to 'global' or 'us-central1'."
+        message = "The location of Vertex AI is unknown. Set GOOGLE_CLOUD_LOCATION to 'global' or 'us-central1'."
         raise RequestFailed(message)
     return location
 

@@ -137,7 +137,7 @@ def named(name: str, models: Iterable[Listed]) -> Listed:
             return fitting[0]
         if fitting:
             names = ", ".join(each.found.id for each in fitting)
-            raise UserError(f"{name!r} is part of the names of several models: {names}. Write one of them in full.")
+            raise UserError(f"{name!r} matches several models: {names}. Give the full name of one.")
     raise UserError(
         f"No GGUF file on this disk is the model {name!r}. pi models list shows those that were found;"
         " llamacpp.paths in settings.json adds folders."

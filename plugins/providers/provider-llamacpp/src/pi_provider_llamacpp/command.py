@@ -42,7 +42,7 @@ async def run_command(args: str, ctx: PiContext) -> None:
         case ["rm", name]:
             await _remove(name, ctx)
         case _:
-            raise UserError(f"/llama does not know {args.strip()!r}. {_USAGE}")
+            raise UserError(f"Unknown arguments of /llama: {args.strip()!r}. {_USAGE}")
 
 
 async def _models(ctx: PiContext) -> tuple[list[Listed], Options]:

@@ -130,7 +130,7 @@ class _Reading:
         version = self._number("<I")
         if version not in _VERSIONS:
             known = " and ".join(map(str, _VERSIONS))
-            raise ValueError(f"its format has version {version}, and pi knows {known}")
+            raise ValueError(f"its format has version {version}, and pi reads {known}")
         tensors, count = self._number("<Q"), self._number("<Q")
         if count > _MOST_PAIRS:
             raise ValueError(f"its header claims {count:,} entries")
@@ -178,7 +178,7 @@ class _Reading:
     def _string(self) -> str:
         length = self._number("<Q")
         if length > _LONGEST_TEXT:
-            raise ValueError(f"a text claims {length:,} bytes")
+            raise ValueError(f"a string claims {length:,} bytes")
         return self._take(length).decode("utf-8", "replace")
 
     def _number(self, form: str) -> Any:

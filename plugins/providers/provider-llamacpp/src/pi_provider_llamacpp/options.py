@@ -76,9 +76,9 @@ def read_options(settings: SettingsView) -> Options:
 
     paths = own(_PATHS, "a list of strings", lambda value: isinstance(value, list) and all(map(_is_text, value)))
     tokens = own(
-        _TOKENS, f"a whole number from {_LEAST_CONTEXT} on", lambda value: _is_from(value, _LEAST_CONTEXT, int)
+        _TOKENS, f"a whole number of at least {_LEAST_CONTEXT}", lambda value: _is_from(value, _LEAST_CONTEXT, int)
     )
-    minutes = own(_IDLE, "a number from 1 on", lambda value: _is_from(value, 1, int | float))
+    minutes = own(_IDLE, "a number of at least 1", lambda value: _is_from(value, 1, int | float))
     return Options(
         paths=tuple(Path(each).expanduser() for each in paths or ()),
         context_tokens=tokens or _CONTEXT,

@@ -197,6 +197,4 @@ class ModelProcess:
                 how = f"by the signal {signal.Signals(code - 128).name}"
         last = next((line for line in reversed(self._log) if line), "")
         output = f"; its last output: {last}" if last else ""
-        return (
-            f"The process of the model {self.found.id!r} ended {how}{output}. Send the prompt again: it is started anew"
-        )
+        return f"The process of the model {self.found.id!r} ended {how}{output}. Send the prompt again to restart it"

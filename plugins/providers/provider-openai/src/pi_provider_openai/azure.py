@@ -48,7 +48,7 @@ def azure_config(model: Model, environ: Mapping[str, str] | None = None) -> Azur
         base_url = f"https://{resource}.openai.azure.com/openai/v1"
     base_url = base_url or model.base_url
     if not base_url:
-        message = "It is not known where Azure OpenAI is. Set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME."
+        message = "The address of Azure OpenAI is unknown. Set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME."
         raise RequestFailed(message)
     names = environ.get("AZURE_OPENAI_DEPLOYMENT_NAME_MAP", "")
     return AzureConfig(

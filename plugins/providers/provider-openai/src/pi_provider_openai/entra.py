@@ -54,7 +54,7 @@ async def entra_token() -> str:
     identity = _identity()
     if identity is None:
         message = (
-            "A token of Entra needs the package azure-identity."
+            "An Entra token needs the package azure-identity."
             " Install pluggypi-provider-openai[entra], or set AZURE_OPENAI_API_KEY."
         )
         raise UserError(message)
@@ -62,7 +62,7 @@ async def entra_token() -> str:
         token = await asyncio.to_thread(_credential(identity).get_token, SCOPE)
     except Exception as error:  # its errors come from several packages
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        message = f"No token of Entra for Azure OpenAI: {reason} Sign in with `az login`, or set AZURE_OPENAI_API_KEY."
+        message = f"No Entra token for Azure OpenAI: {reason} Sign in with `az login`, or set AZURE_OPENAI_API_KEY."
         raise UserError(message) from error
     return str(token.token)
 

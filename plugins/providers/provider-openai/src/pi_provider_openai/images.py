@@ -29,7 +29,7 @@ def openai_images_request(model: Model, context: Context, options: StreamOptions
     """
     prompt, images = user_content(context.messages)
     if images:
-        raise HttpFailed("OpenAI's images API draws from text alone", kind="request")
+        raise HttpFailed("OpenAI's images API generates images from text only", kind="request")
     payload = {"model": model.id, "prompt": prompt, **_options(options)}
     if not model.id.startswith(("gpt-image", "chatgpt-image")):
         payload["response_format"] = "b64_json"  # the default of the others is an address
@@ -67,7 +67,9 @@ def add_images(builder: AnswerBuilder, answer: Any) -> None:
         if isinstance(each.get("b64_json"), str):
             builder.image(each["b64_json"], f"image/{kind if isinstance(kind, str) else 'png'}")
         elif each.get("url"):
-            raise HttpFailed("The answer has the address of an image, not the image, and pi fetches none", kind="event")
+            raise HttpFailed(
+                "The answer contains the URL of an image instead of the image, and pi fetches no URLs", kind="event"
+            )
     builder.usage = _usage(builder.model, answer.get("usage"), len(found))
 
 

@@ -81,7 +81,7 @@ class Transcript:
         return self._note(number, entry)
 
     def _summary_entry(self, number: int, entry: CompactionEntry | BranchSummaryEntry) -> Html:
-        headline = "Summary of a branch that was left"
+        headline = "Summary of an abandoned branch"
         if isinstance(entry, CompactionEntry):
             headline = f"Compacted from {tokens(entry.tokens_before)} tokens"
         spent = usage_line(entry.usage) if entry.usage is not None else ""
@@ -102,7 +102,7 @@ class Transcript:
     def _answer(self, number: int, message: AssistantMessage) -> Html:
         parts = [self._block(number, block) for block in message.content]
         if message.error_message or message.stop_reason in ("error", "aborted", "length"):
-            notes = {"aborted": "Stopped", "length": "Cut off at the limit of the answer's length"}
+            notes = {"aborted": "Stopped", "length": "Cut off at the model's output limit"}
             reason = notes.get(message.stop_reason, "Error")
             details = f": {message.error_message}" if message.error_message else ""
             parts.append(tag("p", f"{reason}{details}", class_="error"))
@@ -133,7 +133,7 @@ class Transcript:
         if body is None:
             body = fragments(content, _markdown)
         if not shows:
-            body = tag("details", tag("summary", "for the model alone"), body)
+            body = tag("details", tag("summary", "only for the model"), body)
         return self._article(number, "custom", custom_type, body)
 
     def _rendered(self, custom_type: str, value: Any) -> Html | None:
@@ -206,7 +206,7 @@ def _command(message: BashExecutionMessage) -> Html:
     if message.exclude_from_context:
         notes.append("not sent to the model")
     if message.truncated:
-        notes.append(f"cut; all of it: {message.full_output_path}" if message.full_output_path else "cut")
+        notes.append(f"truncated; full output: {message.full_output_path}" if message.full_output_path else "cut")
     return join(
         [
             tag("pre", f"$ {message.command}", class_="command"),
@@ -245,7 +245,7 @@ _RENDERERS: dict[type, Callable[[Any], _Rendered]] = {
 _NOTES: dict[type, Callable[[Any], str]] = {
     ModelChangeEntry: lambda entry: f"Model: {entry.provider}/{entry.model_id}",
     ThinkingLevelChangeEntry: lambda entry: f"Thinking level: {entry.thinking_level}",
-    LabelEntry: lambda entry: f"Label: {entry.label}" if entry.label else "Label taken away",
+    LabelEntry: lambda entry: f"Label: {entry.label}" if entry.label else "Label removed",
     SessionInfoEntry: lambda entry: f"Session name: {entry.name or '(none)'}",
     CustomEntry: lambda entry: f"Data of {entry.custom_type}",
     UsageEntry: lambda entry: (

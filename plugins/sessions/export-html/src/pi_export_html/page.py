@@ -38,7 +38,7 @@ def page(session: SessionView, request: ExportRequest) -> str:
     main = tag(
         "main",
         about(session, entries, request),
-        tag("p", "You look at a branch that was left. ", tag("a", "Back to the active one", href="#"), id="elsewhere"),
+        tag("p", "You are viewing an abandoned branch. ", tag("a", "Back to the active one", href="#"), id="elsewhere"),
         tag("div", Transcript(entries, request.renderers).written(), id="log"),
         tag("footer", "Exported from pi. Keys: j k messages, / search, t thinking, o output, b tree", class_="end"),
     )

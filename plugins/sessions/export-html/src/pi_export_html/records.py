@@ -24,9 +24,9 @@ def _line(record: SystemMessage) -> str:
     sections = record.sections or {}
     changes = (
         ("System prompt", [name for name, text in sections.items() if text is not None]),
-        ("Taken out of it", [name for name, text in sections.items() if text is None]),
+        ("Removed from it", [name for name, text in sections.items() if text is None]),
         ("Tools", _names(record.tools_added)),
-        ("Tools taken away", _names(record.tools_removed)),
+        ("Tools removed", _names(record.tools_removed)),
     )
     return ". ".join(f"{what}: {', '.join(names)}" for what, names in changes if names) or "System prompt"
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["DESTINATION", "share_command"]
 
 _PLACES = {
-    "gist": "a secret gist on GitHub, made by the program gh",
-    "file": "an HTML file in this folder, to pass on yourself",
+    "gist": "a secret gist on GitHub, created by the program gh",
+    "file": "an HTML file in this folder, to share yourself",
 }
 
 DESTINATION = PluginSetting(
@@ -65,7 +65,7 @@ async def _run(args: str, ctx: PiContext) -> None:
     try:
         place = _place(args.strip(), ctx)
         if not ctx.has_ui:
-            raise UserError("/share asks before it shares, and here is no user to answer. Use pi --export SESSION")
+            raise UserError("/share asks before it shares, but there is no user to ask. Use pi --export SESSION")
         shared = await (_share_gist(ctx) if place == "gist" else _share_file(ctx))
     except PiError as error:
         ctx.ui.notify(str(error), "error")
@@ -93,7 +93,7 @@ def _place(name: str, ctx: PiContext) -> str:
 
 async def _share_file(ctx: PiContext) -> str | None:
     """Write the page into the working directory; None if the user does not agree."""
-    if not await ctx.ui.confirm("Write this session to a page to pass on?", "\n".join(_contents(ctx))):
+    if not await ctx.ui.confirm("Write this session to a page that you can share?", "\n".join(_contents(ctx))):
         return None
     return f"The page is {await ctx.export()}"
 
@@ -116,7 +116,7 @@ async def _share_gist(ctx: PiContext) -> str | None:
     link = _LINK.search(done.stdout)
     if done.code or link is None:
         why = (done.stderr or done.stdout).strip() or f"gh ended with code {done.code}"
-        raise PiError(f"The gist was not made: {why}\nCheck the login with gh auth status, or use /share file")
+        raise PiError(f"The gist was not created: {why}\nCheck the login with gh auth status, or use /share file")
     return "\n".join(_links(link[0]))
 
 

@@ -104,7 +104,7 @@ def _custom(thing: CustomMessage | CustomMessageEntry) -> _Line:
 
 
 def _left(thing: BranchSummaryEntry | BranchSummaryMessage) -> _Line:
-    return "t-summary", "≡", f"left branch: {_short(thing.summary)}"
+    return "t-summary", "≡", f"abandoned branch: {_short(thing.summary)}"
 
 
 _Line: TypeAlias = tuple[str, str, str]
@@ -122,7 +122,7 @@ _LINES: dict[type, Callable[[Any], _Line]] = {
     CompactionSummaryMessage: lambda _message: ("t-summary", "≡", "compaction"),
     ModelChangeEntry: lambda entry: ("t-note", "·", f"model {entry.model_id}"),
     ThinkingLevelChangeEntry: lambda entry: ("t-note", "·", f"thinking {entry.thinking_level}"),
-    LabelEntry: lambda entry: ("t-note", "·", f"label {entry.label or 'taken away'}"),
+    LabelEntry: lambda entry: ("t-note", "·", f"label {entry.label or 'removed'}"),
     SessionInfoEntry: lambda entry: ("t-note", "·", f"name {entry.name or '(none)'}"),
     CustomEntry: lambda entry: ("t-note", "·", entry.custom_type),
 }

@@ -62,7 +62,7 @@ class ToolCalls:
             number, pending = waiting.pop()
             result = self._results.get(number)
             if result is not None and result not in pending:
-                yield number, f"it is a result, but no tool call {result!r} before it waits for one"
+                yield number, f"it is a result, but no earlier tool call {result!r} waits for one"
             pending = self._after(number, pending)
             below = children.get(number, ())
             waiting += [(child, pending) for child in below]

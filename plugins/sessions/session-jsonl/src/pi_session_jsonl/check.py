@@ -98,7 +98,7 @@ def check_session(data: bytes) -> Checked:
         _check_entry(checked, entries, number)
     parents = checked.parents
     for number in on_cycles(parents):
-        checked.add(number, "its parents lead back to itself")
+        checked.add(number, "its parents form a cycle")
     for number, message in checked.calls.unpaired(parents, checked.line_of):
         checked.add(number, message, mendable=False)
     checked.findings.sort(key=lambda finding: finding.line)
@@ -130,7 +130,7 @@ def _check_lines(checked: Checked) -> None:
         checked.findings.append(Finding(checked.line_at(lines.header_start), message, mendable=False))
     checked.findings += [Finding(checked.line_at(damage.start), damage.reason) for damage in lines.damage]
     if lines.torn is not None:
-        checked.findings.append(Finding(checked.line_at(lines.torn), "it was not written to its end"))
+        checked.findings.append(Finding(checked.line_at(lines.torn), "it was not completely written"))
 
 
 def _check_entry(checked: Checked, entries: StoredEntries, number: int) -> None:
@@ -144,7 +144,7 @@ def _check_entry(checked: Checked, entries: StoredEntries, number: int) -> None:
     if lines.version >= VERSION and parse_line(entries.raw(number)).get("id") != entry_id:
         checked.add(number, "it has no id")
     if winners[entry_id] != number:
-        checked.add(number, f"its id {entry_id!r} is that of line {checked.line_of(winners[entry_id])} too")
+        checked.add(number, f"its id {entry_id!r} is also that of line {checked.line_of(winners[entry_id])}")
     if parent_id is not None and parent_id not in winners:
         checked.add(number, f"its parent {parent_id!r} is not in the file")
     if isinstance(entry, CompactionEntry) and entry.first_kept_entry_id not in winners:

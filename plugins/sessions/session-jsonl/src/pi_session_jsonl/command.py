@@ -176,7 +176,7 @@ def _fsck(name: str, *, repair: bool) -> int:
     except OSError as error:
         raise UserError(f"Cannot read {name!r}: {error.strerror or error}") from error
     except NoSession as error:
-        raise UserError(f"{name!r} holds no session: {error}") from None
+        raise UserError(f"{name!r} contains no session: {error}") from None
     for finding in checked.findings:
         sys.stdout.write(f"line {finding.line}: {one_line(finding.message)}\n")
     if not checked.findings:

@@ -40,7 +40,7 @@ def replace_with(path: Path, data: bytes, expected: int, version: int) -> Path:
             file.flush()
             os.fsync(file.fileno())
         if path.stat().st_size != expected:
-            raise BlockingIOError(errno.EBUSY, "It was written to meanwhile", str(path))
+            raise BlockingIOError(errno.EBUSY, "It was changed in the meantime", str(path))
         backup = _keep(path, version)
         new.replace(path)
     except OSError:

@@ -73,7 +73,7 @@ def _migrated(file: SessionFile, lines: Lines) -> tuple[SessionFile, Lines, list
         return file, lines, []
     data = migrated(lines)
     if not file.writable or not file.locked:
-        why = "it may only be read" if not file.writable else "another process works on it"
+        why = "it is read-only" if not file.writable else "another process is using it"
         return file, read_lines(data), [_not_written(file, lines, why)]
     try:
         backup = replace_with(file.path, data, len(lines.data), lines.version)

@@ -158,8 +158,8 @@ def in_use(file: SessionFile) -> str:
     if holder == os.getpid():
         who = "This process"
     return (
-        f"{who} has the session {str(file.path)!r} open already. What both add goes into this one file, as two"
-        " branches; fork the session to work apart."
+        f"{who} already has the session {str(file.path)!r} open. What both add goes into this one file, as two"
+        " branches; fork the session to keep them separate."
     )
 
 

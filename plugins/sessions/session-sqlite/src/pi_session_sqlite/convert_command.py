@@ -65,7 +65,7 @@ def _run(host: PluginHost, *, sessions: tuple[str, ...], to: str, remove: bool) 
     files = resolve_store(host=host, name="jsonl")
     path = database_of(files.place)
     for left in converting.remove_unfinished(folder_of(files.place)):
-        sys.stderr.write(f"{one_line(str(left))}: removed, a conversion that was ended had not completed it\n")
+        sys.stderr.write(f"{one_line(str(left))}: removed, because an interrupted conversion had not completed it\n")
     if to == "jsonl" and not path.exists():
         if sessions:
             raise UserError(f"There is no database of sessions {str(path)!r} that could contain {sessions[0]!r}")

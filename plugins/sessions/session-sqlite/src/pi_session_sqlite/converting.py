@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Converted", "from_file", "remove_file", "remove_row", "remove_unfinished", "to_file"]
 
-Done: TypeAlias = Literal["converted", "continued", "there already", "left"]
+Done: TypeAlias = Literal["converted", "continued", "already there", "left"]
 
 
 _UNFINISHED = re.compile(r"\..+\.jsonl\.\d+\.new")
@@ -86,14 +86,14 @@ def from_file(database: sqlite3.Connection, path: Path, root: Path) -> Converted
             if place is not None:
                 rows.set_file(database, number, place)
             if stored.startswith(data):
-                return Converted(source=str(path), target=name, done="there already", data=data)
+                return Converted(source=str(path), target=name, done="already there", data=data)
             if not data.startswith(stored):
                 why = f"the database has another version of it, {name!r}; both stay"
                 return Converted(source=str(path), done="left", why=why)
             done = "continued"
             rows.add(database, number, _parts(data[len(stored) :]), modified)
         if rows.content(database, number) != data:
-            raise OSError(None, "It does not come back from the database as it is; nothing was stored", str(path))
+            raise OSError(None, "It could not be read back unchanged from the database; nothing was stored", str(path))
     return Converted(source=str(path), target=name, done=done, data=data)
 
 
@@ -242,7 +242,7 @@ def _written(row: rows.Row, data: bytes, path: Path) -> Converted:
     except FileExistsError:
         pass
     if path.read_bytes().startswith(data):
-        return Converted(source=row.name, target=str(path), done="there already", data=data)
+        return Converted(source=row.name, target=str(path), done="already there", data=data)
     with path.open("r+b") as file, _locked(file.fileno()) as is_free:
         stored = file.read()
         if not data.startswith(stored):

@@ -52,8 +52,9 @@ def open_database(path: Path) -> sqlite3.Connection:
     except (sqlite3.Error, OSError) as error:
         why = getattr(error, "strerror", None) or error
         raise UserError(
-            f"The search index {str(path)!r} cannot be used: {why}. Check the folder's space and rights, or remove the"
-            " file; the next search builds it again from the sessions, which are unchanged."
+            f"The search index {str(path)!r} cannot be used: {why}. Check the folder's free space and permissions, "
+            f"or remove the"
+            " file; the next search rebuilds it from the sessions, which are unchanged."
         ) from error
 
 
@@ -67,10 +68,10 @@ def forget(path: Path) -> None:
 def _foreign(path: Path, version: int | None) -> UserError:
     if version is None:
         return UserError(
-            f"The search index {str(path)!r} is a database of another program. Move it to another place; the next"
-            " search makes the index again from the sessions, which are unchanged."
+            f"The search index {str(path)!r} is a database of another program. Move it to another place; the next "
+            f"search rebuilds the index from the sessions, which are unchanged."
         )
     return UserError(
         f"The search index {str(path)!r} was made by a newer pi (version {version}, known: {_LAYOUT.version}). Update"
-        " pi, or remove the file; the next search builds it again from the sessions, which are unchanged."
+        " pi, or remove the file; the next search rebuilds it from the sessions, which are unchanged."
     )

@@ -148,7 +148,7 @@ class SqliteSession:
             self._shared = True
             self.notices.append(
                 f"Another process has added to the session {self.reference!r}. What both add goes into this one"
-                " session, as two branches; fork the session to work apart."
+                " session, as two branches; fork the session to keep them separate."
             )
         before = () if rows.ends_a_line(database, row.number) else (b"\n",)
         return row.number, row.size + rows.add(database, row.number, (*before, *lines))

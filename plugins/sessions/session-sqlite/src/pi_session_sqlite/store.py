@@ -54,8 +54,8 @@ class SqliteSessionStore:
         found = _rows.reading(self._path, partial(_rows.stored, name=reference), None)
         if found is None:
             raise UserError(
-                f"There is no session {reference!r} in {str(self._path)!r}. pi sessions list shows those that there"
-                " are; /import FILE, or pi sessions convert --to sqlite, stores a session file in it"
+                f"There is no session {reference!r} in {str(self._path)!r}. pi sessions list shows the stored ones; "
+                f"/import FILE, or pi sessions convert --to sqlite, stores a session file in it"
             )
         from pi_session_sqlite.opening import open_session
 

@@ -23,7 +23,7 @@ __all__ = ["command_options", "explain_none"]
 
 _WORDS = {
     "list": "List the agents of this conversation",
-    "open": "Look at what an agent does",
+    "open": "Show what an agent is doing",
     "stop": "Stop an agent",
     "worktrees": "List the worktrees that have changes",
     "apply": "Apply the changes of a worktree to your files, after a preview",
@@ -141,7 +141,7 @@ async def _apply(crew: Crew, name: str, ctx: PiContext) -> None:
     git, kept = await _kept(crew, name, ctx)
     merged = await asyncio.to_thread(merge, git, kept)
     if not merged.stat:
-        ctx.ui.notify(f"Your files have the changes of {name} already. /agents drop {name} removes its worktree.")
+        ctx.ui.notify(f"Your files already have the changes of {name}. /agents drop {name} removes its worktree.")
         return
     preview = f"{merged.stat}\n\n{_preview(merged.patch)}"
     if ctx.has_ui and not await ctx.ui.confirm(f"Apply the work of {name}?", preview):

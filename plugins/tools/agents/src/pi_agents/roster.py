@@ -75,7 +75,7 @@ class Roster:
         if name in self.problems:
             raise UserError(self.problems[name])
         known = [*(each.name for each in self.agents), GENERAL]
-        raise UserError(f"{UnknownName('agent', str(name), known)} Known are: {', '.join(known)}")
+        raise UserError(f"{UnknownName('agent', str(name), known)} Use one of {', '.join(known)}")
 
 
 async def roster(ctx: PiContext, tools: Sequence[str]) -> Roster:

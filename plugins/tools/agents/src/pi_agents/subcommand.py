@@ -207,13 +207,13 @@ def _new(name: str, host: Any, *, project: bool) -> int:
     folder = Path.cwd() / ".pi" / "agents" if project else Path(host.settings.agent_dir) / "agents"
     path = folder / f"{name}.md"
     if read_agent(_file(path), _NEW.format(name=name)).name != name or "/" in name:
-        raise UserError(f"{name!r} is not a name for an agent: use letters, digits and hyphens")
+        raise UserError(f"{name!r} is not a valid name for an agent: use letters, digits and hyphens")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(_NEW.format(name=name))
     except FileExistsError as error:
-        raise UserError(f"{path} exists already; it was not changed") from error
+        raise UserError(f"{path} already exists; it was not changed") from error
     sys.stdout.write(f"{clean_text(str(path))}\n")
     return 0
 
@@ -256,7 +256,7 @@ def _apply(name: str, host: Any, *, as_json: bool) -> int:
             f"Applied to your files, and not committed:\n{stat}\npi agents drop {name} removes the worktree.\n"
         )
     else:
-        sys.stdout.write(f"Your files have the changes of {name} already.\n")
+        sys.stdout.write(f"Your files already have the changes of {name}.\n")
     return 0
 
 

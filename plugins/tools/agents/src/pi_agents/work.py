@@ -136,7 +136,7 @@ async def _skill(name: str, agent: Agent, ctx: ToolContext) -> str:
     skill = found.get(name)
     if skill is None:
         known = ", ".join(each.name for each in found.resources) or "none"
-        raise UserError(f"{agent.path}: there is no skill {name!r}. There are: {known}")
+        raise UserError(f"{agent.path}: there is no skill {name!r}. Known skills: {known}")
     text = await asyncio.to_thread(Path(skill.path).read_text, encoding="utf-8-sig", errors="replace")
     return f"# Skill {name} ({skill.path})\n\n{parse_frontmatter(text).body.strip()}"
 

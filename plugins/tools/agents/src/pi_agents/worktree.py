@@ -170,7 +170,8 @@ def _begin(prepare: Prepare, member: Member, ctx: PiContext) -> tuple[Git, Git, 
         prune_worktrees(git)
         _forget(git, kept)
         raise UserError(
-            f"The worktree {path} cannot be made: {error}. In a sandbox git needs {path.parent.parent} in sandbox.write"
+            f"The worktree {path} cannot be created: {error}. In a sandbox git needs {path.parent.parent} in "
+            f"sandbox.write"
         ) from error
     return git, inside, kept
 
@@ -204,7 +205,7 @@ def find(git: Git, agent_dir: Path, wanted: str) -> Kept:
     found = next((each for each in kept if each.id == wanted), None)
     if found is None:
         known = ", ".join(each.id for each in kept) or "none"
-        raise UserError(f"There is no worktree {wanted!r} of {git.top}. There are: {known}")
+        raise UserError(f"There is no worktree {wanted!r} of {git.top}. It has: {known}")
     return found
 
 

@@ -108,7 +108,7 @@ class Run(ReprMixin):
                 raise PiError(
                     f"The script was ended: it made {MOST_CALLS} calls, and went on although more are refused."
                 )
-            raise PiError(f"The script did not end: {await self.process.why_it_ended()}.")
+            raise PiError(f"The script did not finish: {await self.process.why_it_ended()}.")
         finally:
             if self._reporting is not None:
                 self._reporting.cancel()

@@ -144,20 +144,22 @@ class SavedTools:
         verb, _, rest = args.strip().partition(" ")
         if not verb:
             names = sorted(self._remove)
-            ctx.ui.notify("\n".join(names) if names else f"No tool was made of a script yet. {_USAGE}")
+            ctx.ui.notify("\n".join(names) if names else f"No script has been saved as a tool yet. {_USAGE}")
             return
         if verb != "save":
-            raise UserError(f"/tool knows no {verb!r}. {_USAGE}")
+            raise UserError(f"Unknown arguments of /tool: {verb!r}. {_USAGE}")
         name, _, description = rest.strip().partition(" ")
         await self._save(name, description.strip(), ctx)
 
     async def _save(self, name: str, description: str, ctx: PiContext) -> None:
         name = name.replace("_", "-")  # tools have underscores in their names, and skills have dashes
         if not _NAME.fullmatch(name):
-            raise UserError(f"A tool's name is small letters, digits, dashes and underscores, not {name!r}. {_USAGE}")
+            raise UserError(
+                f"A tool's name must be lowercase letters, digits, dashes and underscores, not {name!r}. {_USAGE}"
+            )
         if not ctx.is_project_trusted():
             raise UserError(
-                "Tools are kept in the project's .pi, and this project is not trusted. Use /trust, quit, and continue"
+                "Tools are stored in the project's .pi, but this project is not trusted. Use /trust, quit, and continue"
                 " this conversation with pi -c."
             )
         code = last_script(ctx.session.branch())
@@ -166,9 +168,9 @@ class SavedTools:
         draft = draft_of(code)
         folder = _folder(ctx) / name
         if folder.exists():
-            raise UserError(f"{_shown(folder, ctx)} exists already. Choose another name, or remove it first.")
+            raise UserError(f"{_shown(folder, ctx)} already exists. Choose another name, or remove it first.")
         if name.replace("-", "_") in {each.name for each in self._pi.get_all_tools()}:
-            raise UserError(f"There is a tool {name.replace('-', '_')!r} already. Choose another name.")
+            raise UserError(f"A tool {name.replace('-', '_')!r} already exists. Choose another name.")
         text = _skill_text(name, description or f"Runs the script {name}.", draft)
         if ctx.has_ui:
             names = ", ".join(draft.parameters["properties"])

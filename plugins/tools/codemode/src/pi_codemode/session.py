@@ -33,7 +33,7 @@ class CodeMode:
             "tool",
             self._saved.command,
             complete=self._saved.complete,
-            description="List the tools that were made of scripts; /tool save NAME makes one of the last script",
+            description="List the scripts that were saved as tools; /tool save NAME saves the last script",
         )
         for name in ("session_start", "agent_start", "session_shutdown", "system_prompt"):
             self._pi.on(name, getattr(self, name))

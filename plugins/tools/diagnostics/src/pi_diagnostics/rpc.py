@@ -108,7 +108,7 @@ class Connection:
         except (asyncio.IncompleteReadError, OSError):
             reason = "it ended"
         except (asyncio.LimitOverrunError, ValueError, TypeError, AttributeError, RecursionError):
-            reason = "it wrote something else than messages of the Language Server Protocol"
+            reason = "it wrote something other than messages of the Language Server Protocol"
         if not self.failed.done():
             self.failed.set_result(reason)
         self._child.kill()

@@ -83,7 +83,9 @@ async def _processes(args: str, ctx: PiContext) -> None:
     elif len(words) == 1 and words != ["stop"]:
         _show(ctx.processes.get(words[0]), ctx)
     elif words:
-        raise UserError(f"/processes does not know {args!r}. Use /processes, /processes ID or /processes stop ID.")
+        raise UserError(
+            f"Unknown arguments of /processes: {args!r}. Use /processes, /processes ID or /processes stop ID."
+        )
     else:
         await _list(ctx)
 

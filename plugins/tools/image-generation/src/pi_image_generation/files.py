@@ -70,7 +70,7 @@ class ImageFiles:
         file = self._cwd / path
         mime_type = _TYPES.get(file.suffix.lower())
         if mime_type is None:
-            raise UserError(f"{path} is not an image: its name ends in none of {', '.join(_TYPES)}")
+            raise UserError(f"{path} is not an image: its name must end in one of {', '.join(_TYPES)}")
         try:
             if self._operations is not None:
                 content = await self._operations.read_file(os.fspath(file))
@@ -109,7 +109,7 @@ class ImageFiles:
                 raise UserError(f"{name} cannot be written: {error.strerror or error}") from error
             else:
                 return file.relative_to(self._cwd).as_posix()
-        raise UserError(f"{first} exists, and with each number up to {_MOST_NAMES}; give another path")
+        raise UserError(f"{first} exists, as do its numbered variants up to {_MOST_NAMES}; give another path")
 
     async def keep(self, content: bytes, mime_type: str) -> str:
         """Write an image that could not be written where it belongs to a temporary file, and return its path.

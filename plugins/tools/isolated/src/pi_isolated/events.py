@@ -147,7 +147,7 @@ def read_answer(hook: str, answer: Any, event: Any) -> Any:
     spec = all_hookspecs()[hook]
     answers = answers_of(spec)
     if answers is None or answers.whole is Rule.NOTIFY:
-        raise PiError(f"{hook} takes no answer, and it answered {answer!r:.80}")
+        raise PiError(f"{hook} takes no answer, but it answered {answer!r:.80}")
     if not isinstance(answer, dict):
         raise PiError(f"its answer must be an object or null, not {answer!r:.80}")
     if hook == "child_environment":
@@ -174,7 +174,7 @@ def read_result(result: Any) -> ToolResult:
 def _read_delta(hook: str, answer: dict[str, Any], event: Any) -> Any:
     if hook == "before_provider_request":
         if answer.keys() - {"delta"}:
-            raise PiError(f"an answer to {hook} has 'delta' alone, not {', '.join(sorted(answer))}")
+            raise PiError(f"an answer to {hook} must have only 'delta', not {', '.join(sorted(answer))}")
         return changed_by(whole_of(hook, event), answer.get("delta"))
     rest = {key: value for key, value in answer.items() if key != "delta"}
     _check_fields(rest, ContextResult, ("messages",))

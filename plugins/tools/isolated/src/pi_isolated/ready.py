@@ -131,7 +131,7 @@ def _state(parts: Any, report: Callable[[str], None]) -> list[str] | None:
         raise PiError(f"state must be a list of parts, not {parts!r:.80}")
     unknown = [str(each) for each in parts if each not in STATE_PARTS]
     if unknown:
-        report(f"asks for the state {', '.join(unknown)}, and there is {', '.join(STATE_PARTS)}")
+        report(f"asks for the state {', '.join(unknown)}, but there is only {', '.join(STATE_PARTS)}")
     return [each for each in parts if each in STATE_PARTS]
 
 
@@ -143,7 +143,7 @@ def _counts(hook: str, filters: Mapping[str, Any], report: Callable[[str], None]
     """
     spec = all_hookspecs().get(hook)
     if spec is None or answers_of(spec) is None:
-        raise PiError(f"it implements {hook!r}, and there is no such event hook")
+        raise PiError(f"it implements {hook!r}, but there is no such event hook")
     for key, value in filters.items():
         is_names = isinstance(value, list) and all(isinstance(each, str) for each in value)
         if key == "tools" and hook in _TOOL_HOOKS and is_names:

@@ -89,7 +89,7 @@ class Registrations:
         ) -> ToolResult:
             process = await member.process(ctx)
             if name not in member.ready.tools:
-                raise PluginError(member.name, f"it has no tool {name!r} any more")
+                raise PluginError(member.name, f"it no longer has a tool {name!r}")
             message = {"type": "tool", "tool": name, "callId": call_id, "params": params}
             running = member.process_of_session()
             key = running.name_of(member, ctx)
@@ -177,7 +177,7 @@ def completion_of(found: Any) -> Completion:
     if isinstance(found, str):
         return Completion(found)
     if not isinstance(found, dict) or not isinstance(found.get("value"), str):
-        raise PiError(f"a completion is a text or has a 'value', not {found!r:.80}")
+        raise PiError(f"a completion must be a string or have a 'value', not {found!r:.80}")
     label = found.get("label")
     try:
         return Completion(

@@ -145,7 +145,7 @@ class Renderings:
             return None
         rows = answer.get("lines") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(each, str) for each in rows):
-            self._report(f"what it renders must be null or have 'lines', a list of texts, not {answer!r:.80}")
+            self._report(f"what it renders must be null or have 'lines', a list of strings, not {answer!r:.80}")
             return None
         return tuple(rows)
 

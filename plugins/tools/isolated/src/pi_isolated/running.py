@@ -207,7 +207,7 @@ class ProgramProcess:
     def _context(self, name: str) -> tuple[Member, PiContext]:
         member, ctx = self._contexts.get(name, (None, None))
         if member is None or ctx is None:
-            raise PiError(f"there is no ctx {name!r}: it is that of a request that is over")
+            raise PiError(f"there is no ctx {name!r}: it belonged to a request that has ended")
         return member, ctx
 
     def _variables(self, name: str) -> Context:
@@ -258,7 +258,7 @@ class ProgramProcess:
                 if self._starts >= _MOST_STARTS:
                     raise UnusableProgram(
                         member.name,
-                        f"its process has died twice and is not started again in this session: {self._last_failure}."
+                        f"its process has died twice and is not restarted in this session: {self._last_failure}."
                         " Its last lines are in isolated.log in the agent directory; /reload starts it again",
                     )
                 self.process = await self._start(member, ctx)
@@ -312,7 +312,7 @@ class ProgramProcess:
 
     async def _start_once(self, member: Member, ctx: PiContext) -> tuple[Process, bool]:
         """Start the program; return it, and whether it lacks keys that its providers turned out to name."""
-        from pi_isolated.process import Output, Process
+        from pi_isolated.process import Process
         from pi_process_kit import prepare, start_child
 
         token = _starting.set((*_starting.get(), self))
@@ -327,11 +327,9 @@ class ProgramProcess:
         process: Process | None = None
         self._state = StateWriter()
         try:
-            output = Output()
-            child = await start_child(request, output=output)
+            child = await start_child(request)
             process = Process(
                 child,
-                output,
                 self._serve,
                 lambda line: self._log.write(line, ctx.secrets.clean),
                 {

@@ -211,5 +211,5 @@ def context_of(member: Member) -> PiContext:
         UserError: The session has not begun.
     """
     if member.ctx is None:
-        raise UserError(f"plugin {member.name!r} works in a session only; start pi, and use /login there to sign in")
+        raise UserError(f"plugin {member.name!r} works only in a session; start pi, and use /login there to sign in")
     return member.ctx

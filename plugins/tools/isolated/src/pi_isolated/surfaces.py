@@ -110,9 +110,9 @@ class Surfaces:
     def _begin(self, name: str, message: Mapping[str, Any]) -> None:
         kind = message.get("kind")
         if kind not in _KINDS:
-            raise PiError(f"its kind {kind!r} is none of {', '.join(_KINDS)}")
+            raise PiError(f"its kind {kind!r} is not one of {', '.join(_KINDS)}")
         if name in self._open or len(self._open) >= _MOST_OPEN:
-            raise PiError("it is open already" if name in self._open else f"more than {_MOST_OPEN} are open")
+            raise PiError("it is already open" if name in self._open else f"more than {_MOST_OPEN} are open")
         member, ctx = self._find(str(message.get("ctx")))
         if not is_granted(member.manifest.grants, "ctx", "ui"):
             self.send({"type": "surface", "surface": name, "op": "closed"})
@@ -194,7 +194,7 @@ class Surface:
         if kind == "widget":
             key = message.get("key")
             if not isinstance(key, str):
-                raise PiError(f"a widget has a key, a text, not {key!r:.80}")
+                raise PiError(f"a widget needs a key, a string, not {key!r:.80}")
             ui.set_widget(key, self._made, placement=message.get("placement"))
             self._remove = lambda: ui.set_widget(key, None)
             return
@@ -218,7 +218,7 @@ class Surface:
         if op == "lines":
             rows = message.get("lines")
             if not isinstance(rows, list) or len(rows) > _MOST_ROWS or not all(isinstance(each, str) for each in rows):
-                raise PiError(f"lines must be a list of at most {_MOST_ROWS} texts")
+                raise PiError(f"lines must be a list of at most {_MOST_ROWS} strings")
             self._rows = tuple(rows)
             self._refresh()
         elif op == "close":

@@ -110,4 +110,4 @@ class ApprovedServers:
         """
         folder, name = json.loads(permission.key)
         if not Approvals(place.settings.agent_dir, place.cwd).remove(folder, name):
-            raise UserError(f"The MCP server {name!r} of {folder} is not approved any more.")
+            raise UserError(f"The MCP server {name!r} of {folder} is no longer approved.")

@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     _where(verb)
     verb.add_argument("--only", choices=("user", "project"), help="its files in your home folder, or in the project")
     verb.add_argument("--approve", action="store_true", help="trust the project's files for this run")
-    verb.add_argument("--dry-run", action="store_true", help="say what would be copied")
+    verb.add_argument("--dry-run", action="store_true", help="print what would be copied")
     verb.add_argument("--json", action="store_true", help="print a list of objects, without entries")
     verb = verbs.add_parser("serve", help="run as a server on standard input and output, for other agents")
     verb.add_argument("--read-only", action="store_true", help="offer only tools that change nothing")
@@ -125,7 +125,7 @@ def _add(given: argparse.Namespace, host: Any) -> int:
     file = _file(given, host)
     if has_entry(file, given.name):
         raise UserError(
-            f"{file} has a server {given.name!r} already. Choose another name, or remove it first:"
+            f"{file} already has a server {given.name!r}. Choose another name, or remove it first:"
             f" pi mcp remove {given.name}{' -l' if given.local else ''}"
         )
     change_entry(file, given.name, lambda _: entry)
@@ -225,7 +225,7 @@ def _import(given: argparse.Namespace, host: Any) -> int:
 
 
 def _report_copies(file: Path, target: Path, rows: list[dict[str, Any]]) -> None:
-    what = {"free": "added", "same": "is there already", "other": "not added, there is one of this name"}
+    what = {"free": "added", "same": "is already there", "other": "not added, another one has this name"}
     for row in rows:
         notes = f" ({'; '.join(row['notes'])})" if row["notes"] else ""
         _print(f"{row['name']}: {what.get(row['state'], 'not added, its entry is not valid')}{notes}")

@@ -51,10 +51,10 @@ async def run_command(hub: Hub, arguments: str, ctx: PiContext) -> None:
         ctx.ui.notify("\n".join(filter(None, [rows_text(rows) or "No MCP servers are configured.", problems])))
         return
     if words[0] not in _VERBS or len(words) != (3 if words[0] == "exposure" else 2):
-        raise UserError(f"Unknown: /mcp {arguments}. Known are {_USAGE}.")
+        raise UserError(f"Unknown arguments: /mcp {arguments}. Use {_USAGE}.")
     verb, name = words[:2]
     if name not in hub.servers:
-        raise UserError(f"No MCP server {name!r} is configured; there are: {', '.join(hub.servers) or 'none'}.")
+        raise UserError(f"No MCP server {name!r} is configured; configured: {', '.join(hub.servers) or 'none'}.")
     if verb == "show":
         ctx.ui.notify(_details(hub, name))
     elif verb == "approve":
@@ -98,7 +98,7 @@ def _details(hub: Hub, name: str) -> str:
 def _change(verb: str, exposure: str) -> Callable[[dict[str, Any] | None], dict[str, Any]]:
     if verb == "exposure":
         if exposure not in _EXPOSURES:
-            raise UserError(f"The exposure is one of {', '.join(_EXPOSURES)}, not {exposure!r}.")
+            raise UserError(f"The exposure must be one of {', '.join(_EXPOSURES)}, not {exposure!r}.")
         return lambda entry: {**(entry or {}), "exposure": exposure}
 
     def switched(entry: dict[str, Any] | None) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
         raise ValueError("auth uses a login of pi, which a project's file must not; put the entry into your own file")
     notices = [f"{key} has no effect: pi asks by its own guards" for key in _IGNORED if key in entry]
     if transport == "sse":
-        notices.append("the transport sse is obsolete; ask the server's makers for streamable HTTP")
+        notices.append("the transport sse is obsolete; ask the server's operator for streamable HTTP")
     exposure = entry.get("exposure") or "auto"
     return Server(
         name=name,
@@ -198,7 +198,7 @@ _MOST_PORTS = 65_535
 _MOST_TOOLS = 10_000
 """Each tool takes about 50 µs at every start, and memory."""
 _OAUTH_FORM = (
-    "an object with texts, callbackPort a number, clientRegistration one of auto, dcr and cimd (cimd needs a "
+    "an object with strings, callbackPort a number, clientRegistration one of auto, dcr and cimd (cimd needs a "
     "clientMetadataUrl with https)"
 )
 _SECRET = ("env", "headers", "args", "oauth")

@@ -212,7 +212,7 @@ class Hub:
             approval = Approval(
                 f"Let this project start the MCP server {server.name!r}?",
                 what=what,
-                why=f"{server.origin} names it; a server runs with your rights.",
+                why=f"{server.origin} names it; a server runs with your privileges.",
                 choices=approval_choices(once=None, always="until its entry changes"),
             )
             if await self._ctx.ui.approve(approval) is not None:

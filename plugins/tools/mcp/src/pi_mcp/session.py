@@ -50,7 +50,7 @@ class Session:
         self._pi.on("system_prompt", self._system_prompt)
         self._pi.on("before_agent_start", self._before_agent_start)
         self._pi.register_command(
-            "mcp", self._command, description="MCP servers: state, tools, connect again", complete=self._complete
+            "mcp", self._command, description="MCP servers: state, tools, reconnect", complete=self._complete
         )
 
     async def start(self, ctx: PiContext) -> None:

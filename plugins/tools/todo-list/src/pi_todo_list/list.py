@@ -84,7 +84,7 @@ class TodoList:
         elif verb == "clear" and not rest:
             self._change(ctx, "clear")
         elif verb:
-            raise UserError(f"/todo knows no {args.strip()!r}. {_USAGE}")
+            raise UserError(f"Unknown arguments of /todo: {args.strip()!r}. {_USAGE}")
         ctx.ui.notify(self._listing())
 
     def _change(self, ctx: PiContext, action: Action, text: str = "", number: int = 0) -> str:

@@ -49,10 +49,7 @@ def check_extension(manifest: PluginManifest) -> list[tuple[str, str]]:
 
 
 def _first_line(manifest: PluginManifest, start: bytes) -> bytes:
-    """Return the first message of the process after those that say what it loads; it is ended then.
-
-    Empty if it ends before, or takes too long.
-    """
+    """Return the first message of the process, which is ended then; empty if it ends before, or takes too long."""
     with subprocess.Popen(  # noqa: S603 - the extension that its author asked to check
         manifest.command,
         stdin=subprocess.PIPE,
@@ -68,7 +65,7 @@ def _first_line(manifest: PluginManifest, start: bytes) -> bytes:
             with suppress(BrokenPipeError):
                 child.stdin.write(start)
                 child.stdin.flush()
-            return next((line for line in child.stdout if not line.startswith(b'{"type":"loading"')), b"")
+            return child.stdout.readline()
         finally:
             timer.cancel()
             child.kill()
@@ -98,7 +95,7 @@ def diagnose(files: Sequence[Path], settings: SettingsView) -> list[tuple[str, s
         return [("error", str(error), "Install Node.js 22.18 or newer")]
     version = _version(node)
     if version is None:
-        return [("error", f"{node} does not say its version", "Set typescript.node to a working Node.js")]
+        return [("error", f"{node} does not report its version", "Set typescript.node to a working Node.js")]
     rows = [("ok", f"Node.js {version} ({node}) runs {len(files)} extension{'' if len(files) == 1 else 's'}", "")]
     missing = missing_packages(settings.agent_dir)
     is_native = tuple(map(int, version.split(".")[:2])) >= _NATIVE

@@ -112,7 +112,7 @@ def find_node(settings: SettingsView) -> str:
     named = os.path.expanduser(configured) if configured else "node"  # noqa: PTH111 - may be a name to look up
     found = shutil.which(named)
     if found is None:
-        why = f"typescript.node in the settings is {configured!r}, which is no program" if configured else "no Node.js"
+        why = f"typescript.node in the settings is {configured!r}, not a program" if configured else "no Node.js"
         raise UserError(
             f"{why}. Extensions in TypeScript need Node.js: install 22.18 or newer, or set typescript.node. Everything"
             " else works without it"

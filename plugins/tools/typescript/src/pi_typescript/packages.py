@@ -73,11 +73,14 @@ def install_packages(settings: SettingsView, environ: Mapping[str, str], say: Ca
     if not missing:
         return
     if is_offline(environ):
-        raise UserError("the packages that extensions in TypeScript import were never fetched, and this is offline")
+        raise UserError(
+            "the packages that extensions in TypeScript import have not been fetched yet, and pi is offline"
+        )
     command = npm_command(settings, environ)
     if not command:
         raise UserError(
-            "extensions in TypeScript import packages that need npm to be fetched, and there is none. Install Node.js"
+            "extensions in TypeScript import packages that need npm to be fetched, which is not installed. Install "
+            "Node.js"
             " with npm, or set npmCommand"
         )
     say(f"Fetching what extensions in TypeScript import: {', '.join(missing)}")

@@ -62,7 +62,7 @@ async def find_target(url: str, private: Collection[str]) -> Target:
     if parts.scheme not in _PORTS or not host:
         raise UserError(f"fetch reads http and https URLs with a host, such as 'https://example.com/', not {url!r}.")
     if parts.username is not None or parts.password is not None:
-        raise UserError("fetch takes no URL with a user name or a password. Omit them.")
+        raise UserError("fetch accepts no URL with a user name or a password. Omit them.")
     port = port or _PORTS[parts.scheme]
     addresses = await _resolve(host, port)
     if host not in private and f"{host}:{port}" not in private:
@@ -101,7 +101,7 @@ async def _resolve(host: str, port: int) -> list[str]:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise UserError(f"The host {host!r} is not known: {error}.") from None
+        raise UserError(f"The host {host!r} cannot be resolved: {error}.") from None
     return [str(each[4][0]) for each in found]
 
 

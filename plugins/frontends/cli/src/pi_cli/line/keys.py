@@ -23,7 +23,7 @@ __all__ = ["KEYS", "own_keys"]
 
 KEYS = (
     ("Enter", "Send; during an answer, steer it: the text goes to the model with its next request"),
-    ("Alt-Enter", "New line; during an answer, queue a follow-up for when it is done"),
+    ("Alt-Enter", "New line; during an answer, send it afterwards, as a follow-up"),
     ("Ctrl-J, \\ Enter", "New line"),
     ("Alt-Up", "Edit the queued messages"),
     ("Escape", "Stop the answer, the command or the compaction"),

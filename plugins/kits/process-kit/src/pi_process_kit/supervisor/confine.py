@@ -291,11 +291,11 @@ def call_filter(sockets: str, processes: bool = True) -> bytes:  # noqa: FBT001,
         processes: Whether further processes can be started.
 
     Raises:
-        OSError: This machine's calls are not known.
+        OSError: This machine's calls are unknown.
     """
     machine = os.uname().machine
     if machine not in _MACHINES:
-        raise OSError(errno.ENOSYS, f"the system calls of {machine} are not known")
+        raise OSError(errno.ENOSYS, f"the system calls of {machine} are unknown")
     architecture, calls, sends, refused, (clone, forks) = _MACHINES[machine]
     code = _only(_ARCHITECTURE, (architecture,))
     code += [_op(_LOAD, _NUMBER), _op(_AT_LEAST, _X32, 0, 1), _refuse()]

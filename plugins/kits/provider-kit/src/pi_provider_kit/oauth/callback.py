@@ -82,8 +82,8 @@ class CallbackServer:
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
             self.problem = (
-                f"Port {self._port} on this computer cannot be used ({reason}): the browser cannot"
-                " come back by itself. Paste the code, or the address at which the browser ends up."
+                f"Port {self._port} on this computer cannot be used ({reason}): the browser cannot return to pi by "
+                f"itself. Paste the code, or the address at which the browser ends up."
             )
         else:
             self._port = self._listening.sockets[0].getsockname()[1]
@@ -122,13 +122,19 @@ class CallbackServer:
 
         method, target = (*request, "", "")[:2]
         if method != "GET":
-            return _Page(HTTPStatus.METHOD_NOT_ALLOWED, "Not allowed", "Only a browser's way back leads here.")
+            return _Page(
+                HTTPStatus.METHOD_NOT_ALLOWED,
+                "Not allowed",
+                "This page is only for a browser that returns from a sign-in.",
+            )
         try:
             parts = urlsplit(target)
         except ValueError:
             return _Page(HTTPStatus.BAD_REQUEST, "Not understood", "This address cannot be read.")
         if parts.path != self._path:
-            return _Page(HTTPStatus.NOT_FOUND, "Not here", "pi waits for a login elsewhere on this server.")
+            return _Page(
+                HTTPStatus.NOT_FOUND, "Not here", "pi is waiting for a login at another address of this server."
+            )
         return self._outcome({name: many[0] for name, many in parse_qs(parts.query).items()})
 
     def _outcome(self, values: dict[str, str]) -> _Page:
@@ -147,8 +153,8 @@ class CallbackServer:
         tell, self._on_stray = self._on_stray, None
         if tell is not None:
             tell(
-                "The browser came back with the answer to another login (wrong state): it was refused, and pi still"
-                f" waits. Use the page shown above, or run pi auth login {self._provider} again."
+                "The browser returned with the answer to another login (wrong state): it was refused, and pi is "
+                f"still waiting. Use the page shown above, or run pi auth login {self._provider} again."
             )
         return _Page(HTTPStatus.BAD_REQUEST, "Not signed in", text)
 

@@ -87,7 +87,7 @@ async def token_request(
             options = clock.options()
             answer = await fetch_json(http, request, options, timeouts=Timeouts(first_byte=_SECONDS, idle=_SECONDS))
     except TimeoutError:
-        message = f"The login server at {_host(url)} gave no whole answer within {_SECONDS:g} s. Try again later"
+        message = f"The login server at {_host(url)} did not answer completely within {_SECONDS:g} s. Try again later"
         raise HttpFailed(message, kind="timeout") from None
     except HttpFailed as failure:
         if failure.kind == "unexpected":  # the body may be a token in another format, so it is not in the message
@@ -148,7 +148,7 @@ class _Clock:
             return ""
         where = "ahead of" if self._ahead > 0 else "behind"
         minutes = round(abs(self._ahead) / 60)
-        return f" (this computer's clock is {minutes} minutes {where} the server's: set it right and try again)"
+        return f" (this computer's clock is {minutes} minutes {where} the server's: correct it and try again)"
 
     async def _look(self, _status: int, headers: Mapping[str, str]) -> None:
         import time
@@ -175,7 +175,7 @@ def _refused(status: int | None, answer: Mapping[str, Any], body: str, secrets: 
 def _odd(url: str, status: int | None) -> HttpFailed:
     message = (
         f"The login server at {_host(url)} answered with something that is not a JSON object."
-        " Check that no proxy, and no sign-in page of the network, is between"
+        " Check that no proxy, and no sign-in page of the network, is in between"
     )
     return HttpFailed(message, kind="unexpected", status=status)
 

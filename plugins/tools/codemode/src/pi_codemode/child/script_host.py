@@ -81,7 +81,7 @@ class Tool:
         """Call the tool; raises ``TypeError`` for arguments that are not its own."""
         names = self._about["parameters"]
         if len(values) > len(names):
-            raise TypeError(f"{self.__name__} takes at most {len(names)} arguments, and {len(values)} were given")
+            raise TypeError(f"{self.__name__} takes at most {len(names)} arguments, but {len(values)} were given")
         for name, value in zip(names, values, strict=False):
             if name in arguments:
                 raise TypeError(f"{self.__name__} was given {name!r} twice")

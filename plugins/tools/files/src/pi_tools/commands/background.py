@@ -42,6 +42,6 @@ async def end_session(session: str, ui: Any = None) -> list[str]:
     ended = await asyncio.gather(*(process.ended() for process in processes))
     if lines and ui is not None:
         count = "1 background process" if len(lines) == 1 else f"{len(lines)} background processes"
-        stuck = "" if all(ended) else " Not all of them have gone yet."
+        stuck = "" if all(ended) else " Some of them are still running."
         ui.notify(f"Ended {count} that commands had left running: {'; '.join(lines)}.{stuck}", "warning")
     return lines

@@ -48,7 +48,7 @@ class Implementations(ReprMixin):
             PluginError: There is one; how their answers combine is decided in pi's process, by plugin.
         """
         if hook in self.hooks:
-            raise PluginError(self.plugin, f"a plugin in a separate process has one handler of {hook}, not two")
+            raise PluginError(self.plugin, f"a plugin in a separate process can have only one handler of {hook}")
         self.hooks[hook] = function
 
     def ready(self) -> dict[str, Any]:

@@ -129,7 +129,7 @@ class _Callback:
         scope = parse_qs(urlsplit(url).query).get("scope", [""])[0]
         if self._tokens.lacks(scope):
             self._tokens.want(scope)  # the next sign-in asks for it
-            raise NotSignedIn(f"it requires a sign-in with more rights, {scope!r}: {how}")
+            raise NotSignedIn(f"it requires a sign-in with more permissions, {scope!r}: {how}")
         if not self._spec.get("login") or self._came.done():
             raise NotSignedIn(f"it requires a sign-in: {how}")
         if urlsplit(url).scheme not in ("http", "https"):

@@ -105,7 +105,7 @@ class _Careful(httpx2.AsyncBaseTransport):
                     raise
             else:
                 if response.status_code == httpx2.codes.NOT_FOUND and _SESSION in request.headers:
-                    self._trouble.happened("the server does not know the session any more", is_untouched=True)
+                    self._trouble.happened("the server no longer knows the session", is_untouched=True)
                 if wait is None or not self.may_repeat or response.status_code not in _AGAIN:
                     return self._limited(response)
                 await response.aclose()

@@ -13,7 +13,7 @@ const ORDER = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 export function createApi(extension) {
   const act = (method, params) => {
     if (!extension.isLoaded) {
-      throw new Error("While an extension is loaded it can only register; do this in a handler, such as one of session_start");
+      throw new Error("An extension can only register things while it is loaded; do this in a handler, such as one of session_start");
     }
     return call(contextOf(extension), method, params);
   };

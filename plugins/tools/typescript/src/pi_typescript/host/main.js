@@ -81,7 +81,7 @@ function resultOf(result) {
 
 function found(map, name, kind) {
   const thing = map.get(name);
-  if (thing === undefined) throw new Error(`it has no ${kind} ${JSON.stringify(name)} any more`);
+  if (thing === undefined) throw new Error(`it no longer has the ${kind} ${JSON.stringify(name)}`);
   return thing;
 }
 
@@ -154,16 +154,15 @@ function reply(extension, { id }, answered) {
   surfaces.redraw();
 }
 
-async function start({ plugins, packages, agentDir, state, environment, loadSeconds }) {
-  mostToLoad = loadSeconds ?? mostToLoad;
+async function start({ plugins, packages, agentDir, state, environment, loadSeconds = mostToLoad }) {
+  mostToLoad = loadSeconds;
   Object.assign(process.env, environment);
   apply(state ?? {});
   begin(packages, join(agentDir, "cache"));
   const ready = {};
   for (const { name, file } of plugins) {
     const extension = new Extension(name, file);
-    // Who gives a time knows by this what it waits for, or what has ended this process.
-    if (loadSeconds !== undefined) send({ type: "loading", plugin: name });
+    send({ type: "loading", plugin: name }); // pi knows what it waits for, or what has ended this process
     try {
       await load(extension);
       extensions.set(name, extension);
