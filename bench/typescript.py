@@ -197,7 +197,7 @@ def memory(folder: Path, node: Path) -> float:
             assert child.stdout is not None
             child.stdin.write(json.dumps(start).encode() + b"\n")
             child.stdin.flush()
-            assert b'"ready"' in child.stdout.readline()
+            assert any(b'"ready"' in line for line in child.stdout)
             time.sleep(0.5)  # what only the start needed is collected
             rollup = Path(f"/proc/{child.pid}/smaps_rollup").read_text(encoding="ascii")
             pss = int(rollup.split("Pss:")[1].split()[0]) / 1024

@@ -35,6 +35,18 @@ def test_with_a_key_it_says_which_model_is_used(bench, monkeypatch):
     assert [row["state"] for row in surroundings(host) if row["check"] == "models"] == ["ok"]
 
 
+def test_a_default_model_whose_provider_has_no_key_is_a_warning(bench, monkeypatch):
+    monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
+    bench.set("defaultProvider", "anthropic")
+    bench.set("defaultModel", "claude-opus-4-5")
+    host = PluginHost(Settings.load(bench.cwd, bench.agent_dir))
+
+    (row,) = [each for each in surroundings(host) if each["check"] == "models"]
+
+    assert row["state"] == "warning"
+    assert row["message"] == "anthropic/claude-opus-4-5 is the default, and its provider has no key"
+
+
 def test_a_default_model_that_does_not_exist_is_an_error(rows, bench):
     bench.set("defaultModel", "nope-1")
 

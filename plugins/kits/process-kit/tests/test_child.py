@@ -197,6 +197,29 @@ def test_every_byte_survives_the_way_through(tmp_path, data):
     assert asyncio.run(through()) == data
 
 
+class Collects(asyncio.Protocol):
+    def __init__(self):
+        self.data = b""
+        self.ended = asyncio.Event()
+
+    def data_received(self, data):
+        self.data += data
+
+    def connection_lost(self, exc):
+        self.ended.set()
+
+
+async def test_a_protocol_gets_standard_output_in_place_of_the_reader(child_of):
+    output = Collects()
+
+    async with await child_of("print('some', flush=True); print('text')", output=output) as child:
+        await output.ended.wait()
+        child.stdout.feed_eof()
+
+        assert output.data.split() == [b"some", b"text"]
+        assert await child.stdout.read() == b""
+
+
 @pytest.mark.skipif(not LINUX, reason="the supervisor is Linux's")
 def test_nothing_is_left_when_pi_is_killed(tmp_path):
     code = textwrap.dedent("""

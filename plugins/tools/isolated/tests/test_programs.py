@@ -331,6 +331,73 @@ async def test_of_a_stream_only_some_updates_are_sent(pi_session, script, pi_ext
     assert 1 <= int((pi_extensions[0] / "seen").read_text()) < 100
 
 
+AT_ONCE = """
+ready(hooks={"tool_call": {}})
+for message in messages():
+    if message["type"] == "hook":
+        event = {"type": "event", "channel": "c", "data": "before"}
+        reply = {"type": "answer", "id": message["id"], "answer": {"block": True, "reason": "no"}}
+        sys.stdout.write("".join(json.dumps(each) + "\\n" for each in (event, reply, {**event, "data": "after"})))
+        sys.stdout.flush()
+"""
+
+
+class Notes:
+    """Notes what a program emits, and the refusal that follows it."""
+
+    def __init__(self):
+        self.seen = []
+
+    @hookimpl
+    def activate(self, pi):
+        pi.events.on("c", self.seen.append)
+        pi.on("tool_execution_end", lambda event: self.seen.append(event.result.content[0].text))
+
+
+NOTES = Notes()
+
+
+@pytest.mark.pi(plugins={"isolated": pi_isolated, "notes": NOTES})
+@pytest.mark.program(AT_ONCE)
+async def test_what_a_program_sends_before_an_answer_is_taken_before_it(pi_session, script):
+    await run_bash(pi_session, script, "ls")
+
+    assert NOTES.seen[0] == "before"
+    assert "after" in NOTES.seen
+    assert "no" in NOTES.seen[-1]
+
+
+STREAMS = """
+model = {"id": "one", "name": "One", "contextWindow": 1000, "maxTokens": 100}
+config = {"baseUrl": "http://127.0.0.1:9", "apiKey": "k", "api": "sea-api", "models": [model]}
+provider = {"id": "sea", "streams": True, "config": config}
+send(type="ready", contract="1.1", hooks={}, registers={"providers": [provider]})
+for message in messages():
+    if message["type"] == "stream":
+        said = {"role": "assistant", "api": "sea-api", "provider": "sea", "model": "one", "stopReason": "stop",
+                "timestamp": 0, "content": [{"type": "text", "text": f"pid {os.getpid()}"}]}
+        event = {"event": {"type": "done", "reason": "stop", "message": said}}
+        last = [{"type": "update", "id": message["id"], "update": event},
+                {"type": "answer", "id": message["id"], "answer": None}]
+        sys.stdout.write("".join(json.dumps(each) + "\\n" for each in last))
+        sys.stdout.flush()
+"""
+
+
+@pytest.mark.program(STREAMS)
+async def test_a_stream_whose_answer_came_with_its_last_event_is_not_waited_for(pi_session, monkeypatch):
+    monkeypatch.setattr("pi_isolated.process.CANCEL_GRACE", 0)
+    await pi_session.start()
+    await pi_session.set_model(pi_session.models.find("sea/one"))
+
+    answers = set()
+    for prompt in ("One", "Two"):
+        await pi_session.prompt(prompt)
+        answers.add(pi_session.last_answer().text)
+
+    assert len(answers) == 1
+
+
 class Box:
     """Is asked before programs are started."""
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pi_client.framing import LineSplitter
 from pi_core.wire import dumps
 from pi_isolated.events import EventWriter, changed_by
-from pi_isolated.process import message_line
+from pi_isolated.process import message_line, message_of
+from pi_testing import for_each
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
@@ -69,3 +70,16 @@ def test_a_message_is_the_same_text_whatever_is_in_it(values):
 
     assert message_line({"type": "event", "data": values}) == dumps({"type": "event", "data": values}) + b"\n"
     assert json.loads(message_line(message)) == json.loads(dumps(message))
+
+
+@for_each(
+    ("line", "text"),
+    [
+        (rb'["cut \ud83d"]', "cut \ufffd"),
+        (rb'["\uDE00 cut"]', "\ufffd cut"),
+        (rb'["\ud83d\ud83d\ude00"]', "\ufffd😀"),
+        (rb'["\\ud83d \n \ud83d"]', "\\ud83d \n \ufffd"),
+    ],
+)
+def test_half_a_surrogate_pair_of_a_text_that_was_cut_is_replaced(line, text):
+    assert message_of(line) == [text]

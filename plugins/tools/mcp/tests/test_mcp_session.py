@@ -302,6 +302,17 @@ async def test_the_notice_of_a_server_that_failed_quotes_its_error(started, scri
     )
 
 
+async def test_an_error_above_a_long_trace_is_quoted(started, script, fake_ui) -> None:
+    program = "import sys; print('Error: no module', *['at x'] * 30, sep='\\n', file=sys.stderr); sys.exit(1)"
+    session = await started({"gone": {"command": sys.executable, "args": ["-c", program]}})
+    script.turn(text("ok"))
+
+    await session.prompt("go")
+
+    (notice,) = fake_ui.notices
+    assert "It printed: Error: no module." in notice.message
+
+
 async def test_a_program_gets_the_way_to_the_network_and_no_keys(started, script, fake_ui, monkeypatch) -> None:
     for name in ("HTTPS_PROXY", "SSL_CERT_FILE", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(name, f"/of/{name}")

@@ -240,7 +240,27 @@ async def test_an_extension_that_eats_memory_ends_its_process_alone(pi_session, 
     assert [notice.message for notice in fake_ui.notices] == ["good before", "good after"]
     assert [name for name, _ in failures] == ["eats", "eats"]
     assert "does not answer" in failures[0][1]
+    assert "heap out of memory" in failures[0][1]
     assert "left out" in failures[1][1]
+
+
+TEXT = """
+export default (pi) => pi.registerCommand("text", {
+  handler: (_args, ctx) => ctx.ui.custom(() => ({ render: () => "a text", invalidate() {} })),
+});
+"""
+
+
+@marked({"text": TEXT})
+@pytest.mark.pi(screen=True)
+async def test_a_component_that_renders_no_list_is_closed_and_reported(pi_session, fake_ui, failures):
+    pi_session.mode = "fullscreen"
+    await pi_session.reload()
+    fake_ui.leaves_open()
+
+    await pi_session.prompt("/text")
+
+    assert "render returned no array of lines, but a text" in dict(failures)["text"]
 
 
 LOUD = """

@@ -73,7 +73,7 @@ async def test_two_extensions_share_a_process_and_each_is_a_plugin(pi_session, f
 
     messages = [notice.message for notice in fake_ui.notices]
     assert messages[:2] == ["Hello from echo 0 model true", "sure"]
-    assert re.fullmatch(r".* failed in command /greet: ProgramError: and it fails \(\S+shout\.mjs:19\)", failures[0])
+    assert re.fullmatch(r".* failed in command /greet: and it fails \(\S+shout\.mjs:19\)", failures[0])
 
 
 ECHO = """
@@ -93,6 +93,15 @@ async def test_messages_that_are_longer_than_what_a_pipe_holds_are_whole(pi_sess
     await pi_session.prompt("Go")
 
     assert script.requests[1].tool_results[-1].text == text.upper()
+
+
+@pytest.mark.extension("echo.mjs", ECHO.replace("toUpperCase()", "slice(0, 7)"))
+async def test_a_text_that_is_cut_in_the_middle_of_an_emoji_is_accepted(pi_session, script):
+    script.turn(steps.tool_call("echo", text="shell 🐚")).turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert script.requests[1].tool_results[-1].text == "shell \ufffd"
 
 
 KNOWN = """

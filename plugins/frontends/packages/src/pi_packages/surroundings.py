@@ -88,7 +88,11 @@ def _models(host: PluginHost) -> Iterator[Row]:
     except UserError as error:
         yield _row("models", "error", str(error), "pi config set defaultModel ID, or pi config unset defaultModel")
     else:
-        yield _row("models", "ok", f"{model.reference} is used where none is named")
+        if models.is_configured(model.provider):
+            yield _row("models", "ok", f"{model.reference} is used where none is named")
+        else:
+            remedy = f"pi auth login {model.provider}, or set its key: pi help keys"
+            yield _row("models", "warning", f"{model.reference} is the default, and its provider has no key", remedy)
 
 
 def _programs(host: PluginHost) -> Iterator[Row]:

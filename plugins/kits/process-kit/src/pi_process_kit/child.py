@@ -125,6 +125,7 @@ async def start_child(
     stderr: Literal["pipe", "stdout", "null"] = "pipe",
     timeout: float | None = None,  # noqa: ASYNC109 - the program's deadline, not that of its start
     start: Starter | None = None,
+    output: asyncio.Protocol | None = None,
 ) -> Child:
     """Start a program with pipes.
 
@@ -134,6 +135,8 @@ async def start_child(
             output; or the null device.
         timeout: The deadline in seconds; see ``Child.end_after``.
         start: The starter to use; None uses the default of this system.
+        output: Receives standard output in place of ``Child.stdout``, which then has nothing: without a task that has
+            to be resumed for each piece.
 
     Raises:
         ProcessFailure: The program cannot be started; the message says why.
@@ -151,7 +154,7 @@ async def start_child(
             stdin=pipes.theirs["stdin"],
         )
         pipes.close_theirs()
-        child = await pipes.connect(process)
+        child = await pipes.connect(process, output)
     except OSError as error:
         message = f"Cannot start {request.argv[0]!r} in {request.cwd!r}: {error.strerror or error}."
         raise ProcessFailure(message) from error
@@ -197,12 +200,12 @@ class _Pipes:
         while self._ours:
             os.close(self._ours.popitem()[1])
 
-    async def connect(self, process: Process) -> Child:
+    async def connect(self, process: Process, output: asyncio.Protocol | None) -> Child:
         """Return a ``Child`` that uses our ends."""
         transports: list[asyncio.BaseTransport] = []
         try:
             stdin = await self._writer(transports)
-            stdout = await self._reader("stdout", transports)
+            stdout = await self._reader("stdout", transports, output)
             stderr = await self._reader("stderr", transports) if "stderr" in self._ours else None
         except BaseException:
             for transport in transports:
@@ -210,11 +213,13 @@ class _Pipes:
             raise
         return Child(process, stdin, stdout, stderr, transports)
 
-    async def _reader(self, name: str, transports: list[asyncio.BaseTransport]) -> asyncio.StreamReader:
+    async def _reader(
+        self, name: str, transports: list[asyncio.BaseTransport], output: asyncio.Protocol | None = None
+    ) -> asyncio.StreamReader:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=_LIMIT)
         file = os.fdopen(self._ours.pop(name), "rb", buffering=0)
-        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
+        transport, _ = await loop.connect_read_pipe(lambda: output or asyncio.StreamReaderProtocol(reader), file)
         transports.append(transport)
         return reader
 

@@ -6,6 +6,7 @@ Whatever a program does wrong ends it with a reason: the requests that wait for 
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
 from contextvars import Context, copy_context
 from itertools import count
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
 
     from pi_process_kit import Child
 
-__all__ = ["CANCEL_GRACE", "MAX_LINE", "Process", "ProgramError", "ProgramFailure", "Request", "message_line"]
+__all__ = [
+    "CANCEL_GRACE",
+    "MAX_LINE",
+    "Output",
+    "Process",
+    "ProgramError",
+    "ProgramFailure",
+    "Request",
+    "message_line",
+    "message_of",
+]
 
 MAX_LINE = 16 << 20
 """Bytes of a line, in both directions."""
@@ -35,10 +46,18 @@ CANCEL_GRACE = 2.0
 _MOST_CALLS = 64
 """Calls of a program that may be open at the same time."""
 
+_ANSWER = (b'{"type":"answer"', b'{"type": "answer"')
+_ESCAPES = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
+"""The escapes of JSON; the group is half of a surrogate pair without the other half."""
+
 _CHUNK = 1 << 18
 _FULL = 1 << 16
 """Bytes that may wait for a program before the next request waits until it reads them."""
 _STDERR_LINE = 1 << 14
+_LAST = "FATAL ERROR"
+"""How Node.js begins to say why it ends; addresses follow."""
 
 
 class ProgramError(PiError):
@@ -72,11 +91,40 @@ class Request(ReprMixin):
     calls: set[asyncio.Task[None]] = field(factory=set)
 
 
+class Output(asyncio.Protocol):
+    """What a program writes to its standard output; it is kept until ``connect``."""
+
+    def __init__(self) -> None:
+        self._held: list[bytes] = []
+        self._take: Callable[[bytes], object] = self._held.append
+        self._end: Callable[[], object] = bool
+        self._has_ended = False
+
+    def connect(self, take: Callable[[bytes], object], end: Callable[[], object]) -> None:
+        """Call ``take`` with each piece, and ``end`` after the last one."""
+        self._take, self._end = take, end
+        for each in self._held:
+            take(each)
+        if self._has_ended:
+            end()
+
+    def data_received(self, data: bytes) -> None:
+        """Pass on a piece."""
+        self._take(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Pass on the end."""
+        del exc
+        self._has_ended = True
+        self._end()
+
+
 class Process:
     """A started program.
 
     Args:
         child: The program with its pipes.
+        output: Receives its standard output.
         serve: Returns the result of a call; it may raise.
         log: Called with each line of its standard error.
         take: Functions for messages that need no reply, by their type.
@@ -92,6 +140,7 @@ class Process:
     def __init__(
         self,
         child: Child,
+        output: Output,
         serve: Callable[[Mapping[str, Any]], Coroutine[Any, Any, Any]],
         log: Callable[[str], None],
         take: Mapping[str, Callable[[Mapping[str, Any]], object]] | None = None,
@@ -116,6 +165,11 @@ class Process:
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._loading: Any = None
         self._latest = self._loop.time()
+        self._splitter = LineSplitter(MAX_LINE)
+        self._lines: list[bytes | None] = []
+        self._arrived = asyncio.Event()
+        self._has_ended = False
+        output.connect(self._receive, self._end)
         self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._read_stderr())]
 
     async def ready(self, seconds: float) -> dict[str, Any]:
@@ -240,24 +294,39 @@ class Process:
 
     def _give_up(self, number: int, request: Request) -> None:
         """Cancel a request, and end the program if it does not answer: what hangs would make every other one wait."""
-        if self.failure is None:
+        was_answered = request.answer.done() and not request.answer.cancelled()  # just before the cancellation
+        if self.failure is None and not was_answered:
             self.send({"type": "cancel", "id": number})
             why = f"it did not answer within {CANCEL_GRACE:g} s after a request was cancelled"
             self._cancelled[number] = (self._loop.call_later(CANCEL_GRACE, self.fail, why), request)
 
     # Reading
 
+    def _receive(self, chunk: bytes) -> None:
+        """Take answers immediately, since a task waits for each; what calls plugins is taken in a task, in order."""
+        if self.failure is not None:
+            return
+        for line in self._splitter.feed(chunk):
+            if self._lines or not self._take_answer(line):
+                self._lines.append(line)
+        if self._lines or self._splitter.is_too_long:
+            self._arrived.set()
+
+    def _end(self) -> None:
+        self._has_ended = True
+        self._arrived.set()
+
     async def _read(self) -> None:
-        splitter = LineSplitter(MAX_LINE)
-        with suppress(OSError):
-            while chunk := await self._child.stdout.read(_CHUNK):
-                for line in splitter.feed(chunk):
-                    self._take(line)
-                if splitter.is_too_long:
-                    self.fail(f"it wrote a line of more than {MAX_LINE >> 20} MB")
-                if self.failure is not None:
-                    return
-                await asyncio.sleep(0)  # a program may be faster than pi: other tasks must run
+        while not self._has_ended or self._lines:
+            await self._arrived.wait()
+            self._arrived.clear()
+            lines, self._lines = self._lines, []
+            for line in lines:
+                self._take(line)
+            if self._splitter.is_too_long:
+                self.fail(f"it wrote a line of more than {MAX_LINE >> 20} MB")
+            if self.failure is not None:
+                return
         await self._report_end()
 
     async def _report_end(self) -> None:
@@ -280,18 +349,29 @@ class Process:
     def _take_stderr(self, lines: list[bytes | None]) -> None:
         for line in lines:
             text = "(a line that is too long)" if line is None else line.decode("utf-8", "replace")
-            if text.strip():
+            if text.strip() and not self._last_words.startswith(_LAST):
                 self._last_words = text.strip()[:200]
             self._log(text)
 
+    def _take_answer(self, line: bytes | None) -> bool:
+        """Take a line if it is an answer, written as most programs write it; return whether it is."""
+        if line is None or not line.startswith(_ANSWER) or not self._first.done() or self.failure is not None:
+            return False
+        try:
+            message = message_of(line)
+        except ValueError:
+            return False
+        if message["type"] != "answer":  # it has two types
+            return False
+        self._answer(message, line)
+        return True
+
     def _take(self, line: bytes | None) -> None:
         """Handle a line; one that is not a message ends the program."""
-        import orjson
-
         if self.failure is not None or line is None:
             return
         try:
-            message = orjson.loads(line)
+            message = message_of(line)
         except ValueError:
             self.fail(f"it wrote a line that is not JSON: {_preview(line)}")
             return
@@ -383,6 +463,20 @@ def message_line(message: Mapping[str, Any]) -> bytes:
             f"a message of {len(line) >> 20} MB is too long for a plugin's process: {MAX_LINE >> 20} MB at most"
         )
     return line
+
+
+def message_of(line: bytes) -> Any:
+    """Return a line as JSON data; half of a surrogate pair, the rest of a text that was cut, becomes U+FFFD.
+
+    Raises:
+        ValueError: It is not JSON.
+    """
+    import orjson
+
+    try:
+        return orjson.loads(line)
+    except ValueError:
+        return orjson.loads(_ESCAPES.sub(lambda found: b"\\ufffd" if found[1] else found[0], line))
 
 
 def _json(message: Mapping[str, Any]) -> bytes:

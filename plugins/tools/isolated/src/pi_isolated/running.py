@@ -312,7 +312,7 @@ class ProgramProcess:
 
     async def _start_once(self, member: Member, ctx: PiContext) -> tuple[Process, bool]:
         """Start the program; return it, and whether it lacks keys that its providers turned out to name."""
-        from pi_isolated.process import Process
+        from pi_isolated.process import Output, Process
         from pi_process_kit import prepare, start_child
 
         token = _starting.set((*_starting.get(), self))
@@ -327,9 +327,11 @@ class ProgramProcess:
         process: Process | None = None
         self._state = StateWriter()
         try:
-            child = await start_child(request)
+            output = Output()
+            child = await start_child(request, output=output)
             process = Process(
                 child,
+                output,
                 self._serve,
                 lambda line: self._log.write(line, ctx.secrets.clean),
                 {

@@ -49,7 +49,10 @@ def check_extension(manifest: PluginManifest) -> list[tuple[str, str]]:
 
 
 def _first_line(manifest: PluginManifest, start: bytes) -> bytes:
-    """Return the first message of the process, which is ended then; empty if it ends before, or takes too long."""
+    """Return the first message of the process after those that say what it loads; it is ended then.
+
+    Empty if it ends before, or takes too long.
+    """
     with subprocess.Popen(  # noqa: S603 - the extension that its author asked to check
         manifest.command,
         stdin=subprocess.PIPE,
@@ -65,7 +68,7 @@ def _first_line(manifest: PluginManifest, start: bytes) -> bytes:
             with suppress(BrokenPipeError):
                 child.stdin.write(start)
                 child.stdin.flush()
-            return child.stdout.readline()
+            return next((line for line in child.stdout if not line.startswith(b'{"type":"loading"')), b"")
         finally:
             timer.cancel()
             child.kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ _CHANGES_EVERY = 1.0
 """Minimum seconds between two notices of changed lists, after a first one that is reported at once."""
 _READ_TIMEOUT = 30.0
 _TAIL_LINES = 12
+_ERROR = re.compile(r"error\b", re.IGNORECASE)
 
 
 class Lost(Exception):
@@ -99,9 +101,12 @@ class Connection:
 
     @property
     def tail(self) -> str:
-        """The last lines that the server printed to standard error."""
+        """The last lines that the server printed to standard error, and above them its error, if it came earlier."""
         raw = bytes(self._stdio.tail) if self._stdio is not None else b""
-        lines = raw.decode("utf-8", "replace").splitlines()[-_TAIL_LINES:]
+        every = raw.decode("utf-8", "replace").splitlines()
+        earlier, lines = every[:-_TAIL_LINES], every[-_TAIL_LINES:]
+        if not any(map(_ERROR.search, lines)):  # a trace of Node.js is longer than that
+            lines = [*[line for line in earlier if _ERROR.search(line)][-1:], *lines]
         return REDACTED.clean("\n".join(line[:500] for line in lines))
 
     async def _run(self) -> None:

@@ -154,15 +154,16 @@ function reply(extension, { id }, answered) {
   surfaces.redraw();
 }
 
-async function start({ plugins, packages, agentDir, state, environment, loadSeconds = mostToLoad }) {
-  mostToLoad = loadSeconds;
+async function start({ plugins, packages, agentDir, state, environment, loadSeconds }) {
+  mostToLoad = loadSeconds ?? mostToLoad;
   Object.assign(process.env, environment);
   apply(state ?? {});
   begin(packages, join(agentDir, "cache"));
   const ready = {};
   for (const { name, file } of plugins) {
     const extension = new Extension(name, file);
-    send({ type: "loading", plugin: name }); // pi knows what it waits for, or what has ended this process
+    // Who gives a time knows by this what it waits for, or what has ended this process.
+    if (loadSeconds !== undefined) send({ type: "loading", plugin: name });
     try {
       await load(extension);
       extensions.set(name, extension);

@@ -26,6 +26,11 @@ export function redraw() {
   for (const drawn of drawnNow) drawn.requestRender();
 }
 
+function rowsOf(rendered) {
+  if (!Array.isArray(rendered)) throw new TypeError(`render returned no array of lines, but ${String(rendered).slice(0, 40)}`);
+  return rendered;
+}
+
 export class Drawn {
   component;
   isOpen = true;
@@ -162,8 +167,8 @@ export class Drawn {
     this.#timer = undefined;
     if (!this.isOpen || this.component === undefined || this.width === undefined) return;
     this.#last = performance.now();
-    const lines = this.run(() => this.component.render(this.width));
-    if (!Array.isArray(lines) || !this.isOpen) return;
+    const lines = this.run(() => rowsOf(this.component.render(this.width)));
+    if (lines === undefined || !this.isOpen) return;
     this.#failures = 0;
     const shown = lines.map((line) => String(line).replaceAll(CURSOR_MARKER, ""));
     if (this.#lines?.length === shown.length && this.#lines.every((line, at) => line === shown[at])) return;
