@@ -339,6 +339,35 @@ async def test_what_is_drawn_follows_the_session_without_an_event_for_the_extens
     assert fake_ui.notices[1].message == "duskdusk"
 
 
+MARKS = """
+export default (pi) => {
+  pi.registerCommand("mark", { handler: async (_args, ctx) => {
+    ctx.ui.setStatus("mark", "on");
+    ctx.ui.setWidget("rows", ["a row"]);
+    ctx.ui.setFooter(() => ({ render: () => ["mine"], invalidate() {} }));
+    ctx.ui.setWorkingMessage("Marking");
+  } });
+  pi.registerCommand("next", { handler: async (_args, ctx) => { await ctx.newSession(); } });
+};
+"""
+
+
+@pytest.mark.extension("marks.mjs", MARKS)
+@pytest.mark.pi(screen=True)
+async def test_what_it_displays_ends_with_the_session(pi_session, fake_ui):
+    pi_session.mode = "fullscreen"
+    await pi_session.reload()
+    await pi_session.prompt("/mark")
+    footer = fake_ui.screens["footer"]
+    await until(lambda: footer.rows == ("mine",) and fake_ui.working_message)
+    assert (fake_ui.statuses, [*fake_ui.widgets]) == ({"mark": "on"}, ["rows"])
+
+    await pi_session.prompt("/next")
+    await until(lambda: footer.is_done and not fake_ui.working_message)
+
+    assert (fake_ui.statuses, fake_ui.widgets) == ({}, {})
+
+
 COUNTS = """
 export default (pi) => {
   let updates = 0;

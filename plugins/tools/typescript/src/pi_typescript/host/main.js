@@ -14,6 +14,7 @@ import { apply, on } from "./mirror.js";
 import { login, stream } from "./providers.js";
 import { Request } from "./request.js";
 import { surfaces } from "./surfaces/index.js";
+import { clearUi } from "./ui.js";
 import { listen, send } from "./wire.js";
 
 const CONTRACT = "1.1";
@@ -28,7 +29,7 @@ const leave = process.exit.bind(process);
 const REQUESTS = {
   hook(extension, { hook, event }, ctx) {
     const result = dispatch(extension, hook, event, ctx, (error) => failed(error, extension));
-    return hook === "session_shutdown" ? result.then((answer) => endOf(extension, answer)) : result;
+    return hook === "session_shutdown" ? result.then((answer) => endOf(extension, event, answer)) : result;
   },
   tool: runTool,
   async command(extension, message, ctx) {
@@ -54,8 +55,9 @@ const REQUESTS = {
 };
 
 /** Notes that an extension has seen the end of the session; returns its answer to that. */
-function endOf(extension, answer) {
+function endOf(extension, { reason }, answer) {
   if (extensions.get(extension.name) === extension) ended.add(extension.name);
+  if (reason !== "quit" && reason !== "reload") clearUi(extension); // with those, this process ends as well
   return answer;
 }
 
@@ -97,7 +99,7 @@ async function renew(old) {
   }
   old.isStale = true;
   bus.remove(old);
-  surfaces.dispose(old);
+  clearUi(old);
   extensions.set(extension.name, extension);
   extension.changed();
 }

@@ -5,10 +5,30 @@ import { set, value } from "./mirror.js";
 import { surfaces } from "./surfaces/index.js";
 import { call } from "./wire.js";
 
+/** Of each extension, what it displays with calls, as functions that take it away. */
+const displayed = new WeakMap();
+
+/** Takes away what an extension displays, as the original does when a session ends. */
+export function clearUi(extension) {
+  const all = displayed.get(extension);
+  displayed.delete(extension);
+  for (const clear of all?.values() ?? []) clear();
+  surfaces.dispose(extension);
+}
+
 /** Returns `ctx.ui` for a context. */
 export function createUi(extension, name) {
   const act = (method, params) => call(name, method, params);
   const quietly = reporting(extension, act);
+  /** Calls a method that displays something; `cleared` are its parameters to take that away. */
+  const display = (method, params, cleared, also) => {
+    if (!displayed.has(extension)) displayed.set(extension, new Map());
+    displayed.get(extension).set(`${method} ${params.key ?? ""}`, () => {
+      also?.();
+      quietly(method, cleared);
+    });
+    quietly(method, params);
+  };
   return {
     select: (title, options, how) => dialog(act, "ui.select", { title, options }, how),
     confirm: async (title, message, how) => Boolean(await dialog(act, "ui.confirm", { title, message }, how)),
@@ -17,17 +37,19 @@ export function createUi(extension, name) {
     notify: (message, level = "info") => quietly("ui.notify", { message: String(message), level }),
     setStatus(key, text) {
       surfaces.noteStatus(key, text);
-      quietly("ui.set_status", { key, text: text ?? null });
+      display("ui.set_status", { key, text: text ?? null }, { key, text: null }, () => surfaces.noteStatus(key));
     },
     setTitle: (title) => quietly("ui.set_title", { title }),
-    setWorkingMessage: (message) => quietly("ui.set_working_message", { message: message ?? null }),
-    setWorkingVisible: (visible) => quietly("ui.set_working_visible", { visible }),
+    setWorkingMessage: (message) =>
+      display("ui.set_working_message", { message: message ?? null }, { message: null }),
+    setWorkingVisible: (visible) => display("ui.set_working_visible", { visible }, { visible: true }),
     setWorkingIndicator: (options) => {
       const frames = options?.frames ?? null;
       const interval = options?.intervalMs ? { interval: options.intervalMs / 1000 } : {};
-      quietly("ui.set_working_indicator", { frames, ...interval });
+      display("ui.set_working_indicator", { frames, ...interval }, { frames: null });
     },
-    setHiddenThinkingLabel: (label) => quietly("ui.set_hidden_thinking_label", { label: label ?? null }),
+    setHiddenThinkingLabel: (label) =>
+      display("ui.set_hidden_thinking_label", { label: label ?? null }, { label: null }),
     setEditorText(text) {
       set("editorText", text);
       quietly("ui.set_editor_text", { text });
@@ -44,7 +66,8 @@ export function createUi(extension, name) {
       if (typeof content === "function") surfaces.setWidget(extension, name, key, content, options);
       else {
         surfaces.setWidget(extension, name, key, undefined, options);
-        quietly("ui.set_widget", { key, lines: content ? indented(content) : null, ...placement });
+        const lines = content ? indented(content) : null;
+        display("ui.set_widget", { key, lines, ...placement }, { key, lines: null });
       }
     },
     custom: (factory, options) => surfaces.custom(extension, name, factory, options),
