@@ -53,6 +53,9 @@ _ESCAPES = re.compile(
 """The escapes of JSON; the group is half of a surrogate pair without the other half."""
 
 _CHUNK = 1 << 18
+_PIPE = 1 << 19
+"""Bytes that the pipe to a program holds."""
+
 _FULL = 1 << 16
 """Bytes that may wait for a program before the next request waits until it reads them."""
 _STDERR_LINE = 1 << 14
@@ -170,6 +173,7 @@ class Process:
         self._arrived = asyncio.Event()
         self._has_ended = False
         output.connect(self._receive, self._end)
+        _widen(child)
         self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._read_stderr())]
 
     async def ready(self, seconds: float) -> dict[str, Any]:
@@ -449,6 +453,14 @@ class Process:
         except Exception as error:  # noqa: BLE001 - what fails is the program's to handle
             line = message_line({"type": "result", "id": message["id"], "error": str(error) or type(error).__name__})
         await self._write(line)
+
+
+def _widen(child: Child) -> None:
+    """Let the pipe to a program hold a long message, which both would else pass on in pieces, in turn; Linux can."""
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(child.stdin.transport.get_extra_info("pipe"), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def message_line(message: Mapping[str, Any]) -> bytes:

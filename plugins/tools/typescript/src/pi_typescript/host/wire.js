@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 
 const TO_PI = 3;
 const FROM_PI = 4;
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 512 * 1024;
 /** Bytes that a pipe takes as a whole or not at all. */
 const WHOLE_BYTES = 4096;
 /** Bytes of a line that pi reads; one that is longer would end this process, with all extensions. */
