@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
 
 from pi_terminal_kit.pastes import marks_pastes
+from pi_tui.direct import open_terminal
 from pi_tui.displayed import Displayed
 from pi_tui.keys.events import Focus, Key, Mouse, Paste, Reply
 from pi_tui.keys.parse import Parser
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
     from typing import TextIO
 
+    from pi_tui.direct import DirectOutput
     from pi_tui.keys.events import Event
     from pi_tui.screen.typed_filters import TypedFilters
     from pi_tui.terminal import Terminal
@@ -71,23 +73,38 @@ class TerminalGone(Message):
 
 
 class _Quiet:
-    """Output that ignores the errors of a closed terminal, which would end the writer thread and hang its callers."""
+    """Output that ignores the errors of a closed terminal, which would end the writer thread and hang its callers.
+
+    Attributes:
+        flushed: How many texts were written and flushed.
+    """
 
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
+        self._written = 0
+        self.flushed = 0
 
     def write(self, text: str) -> int:
         """Write a text, ignoring errors."""
         with suppress(OSError, ValueError):
             if self._file is not None:
-                self._file.write(text)
+                self._write(self._file, text)
+        self._written += 1
         return len(text)
+
+    def _write(self, file: TextIO, text: str) -> None:
+        try:
+            file.write(text)
+        except UnicodeEncodeError:  # it begins within a character, the rest of what the terminal has not taken
+            file.flush()
+            file.buffer.write(text.encode("utf-8", "surrogateescape"))
 
     def flush(self) -> None:
         """Flush the output, ignoring errors."""
         with suppress(OSError, ValueError):
             if self._file is not None:
                 self._file.flush()
+        self.flushed = self._written
 
 
 class ScreenDriver(LinuxDriver):
@@ -97,7 +114,10 @@ class ScreenDriver(LinuxDriver):
         self, app: Any, *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = cast("TextIOWrapper", _Quiet(sys.__stdout__))  # stderr may be a file
+        self._output = _Quiet(sys.__stdout__)  # stderr may be a file
+        self._file = cast("TextIOWrapper", self._output)
+        self._queued = 0
+        self._direct: DirectOutput | None = None
         self._terminal: Terminal = app.terminal
         self._filters: TypedFilters = app.typed_filters
         self._wake_read, self._wake_write = os.pipe()
@@ -109,7 +129,7 @@ class ScreenDriver(LinuxDriver):
     def write(self, data: str) -> None:
         """Write only differences, and do not switch to the alternate screen a second time, which would clear it.
 
-        What belongs to a frame is written together: each write wakes the writer thread, for which this one has to stop.
+        What belongs to a frame is written together, so that the terminal does not draw a part of it.
         """
         if data == _ALTERNATE and self._terminal.is_taken:
             return
@@ -122,12 +142,22 @@ class ScreenDriver(LinuxDriver):
         elif not _HARMLESS.fullmatch(data):
             self._displayed.forget()
         if self._frame is None:
-            super().write(data)
+            self._put(data)
             return
         self._frame.append(data)
         if data == SYNC_END:
             frame, self._frame = "".join(self._frame), None
-            super().write(frame)
+            self._put(frame)
+
+    def _put(self, text: str) -> None:
+        """Write what the terminal takes at once; the rest, and what comes before that is written, waits in a thread."""
+        if self._direct is not None and self._output.flushed == self._queued:
+            rest = self._direct.write(text.encode("utf-8", "surrogateescape"))
+            if not rest:
+                return
+            text = rest.decode("utf-8", "surrogateescape")
+        self._queued += 1
+        super().write(text)
 
     def _get_terminal_size(self) -> tuple[int, int]:
         """Return the size. It is queried after a change, when the terminal may have moved its contents."""
@@ -144,6 +174,7 @@ class ScreenDriver(LinuxDriver):
             self.write("\x1b[?25h")
         if self._terminal.settings is not None:
             self.attrs_before = self._terminal.settings
+        self._direct = open_terminal(sys.__stdout__)
         self._awaits_attributes, self._has_other_keys = True, False
         self.write(_ASK_FOR_KEYS)
 
@@ -152,6 +183,9 @@ class ScreenDriver(LinuxDriver):
         if self._has_other_keys:
             self.write(_OTHER_KEYS_OFF)
         self._awaits_attributes = False
+        if self._direct is not None:
+            self._direct.close()
+            self._direct = None
         super().stop_application_mode()
 
     def suspend_application_mode(self) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
 from types import SimpleNamespace
 
+import pytest
+
+from pi_tui.direct import open_terminal
 from pi_tui.driver import ScreenDriver
 from pi_tui.plugins_ui.plugin_box import SafeScreen
 from pi_tui.screen.painted import Painted
@@ -58,3 +63,52 @@ async def test_a_frame_is_one_write_to_the_terminal():
     assert written[1].startswith(BEGIN)
     assert written[1].endswith(END)
     assert "text" in written[1]
+
+
+class Thread:
+    """Takes what is for the writer thread; the test writes it."""
+
+    def __init__(self):
+        self.waiting = []
+        self.write = self.waiting.append
+
+
+@pytest.fixture
+def terminal():
+    """The two ends of a terminal: what a program writes to, and what is read from."""
+    read, write = pty.openpty()
+    with os.fdopen(write, "w", encoding="utf-8") as output:
+        yield output, read
+    os.close(read)
+
+
+async def test_what_the_terminal_takes_is_written_without_the_thread(terminal, monkeypatch):
+    output, read = terminal
+    monkeypatch.setattr("sys.__stdout__", None)
+    app = SimpleNamespace(terminal=SimpleNamespace(is_taken=True), typed_filters=None, size=(10, 2))
+    driver, thread = ScreenDriver(app), Thread()
+    driver._writer_thread, driver._direct = thread, open_terminal(output)
+
+    driver.write("\x07")
+    assert os.read(read, 100) == b"\x07"
+
+    while not thread.waiting:  # nobody reads
+        driver.write("\x07" * 999)
+    driver.write("\x1b[?25h")
+    assert thread.waiting[-1] == "\x1b[?25h"
+
+    file, written = driver._file, len(thread.waiting)
+    for text in thread.waiting:
+        file.write(text)
+    file.flush()
+    driver._direct.close()
+    driver._direct = SimpleNamespace(write=lambda data: data[1:])
+    driver.write("\u2026\x07")
+    assert len(thread.waiting) == written + 1
+    assert thread.waiting[-1].encode("utf-8", "surrogateescape") == "\u2026\x07".encode()[1:]
+
+
+def test_what_is_no_terminal_is_not_opened(tmp_path):
+    with (tmp_path / "file").open("w", encoding="utf-8") as file:
+        assert open_terminal(file) is None
+    assert open_terminal(None) is None
