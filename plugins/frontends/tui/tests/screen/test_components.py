@@ -79,6 +79,38 @@ async def test_what_a_key_changes_is_drawn_at_once_also_if_it_comes_later(desk, 
         await user.press("enter")
 
 
+class Elsewhere(Box):
+    """Shows a key only when it asks to be drawn, and counts how often it is drawn."""
+
+    draws_later = True
+    drawn = 0
+
+    def render(self, width: int) -> list[str]:
+        self.drawn += 1
+        return super().render(width)
+
+    def handle_key(self, key: str) -> bool:
+        return key in ("x", "enter") and super().handle_key(key)
+
+
+async def test_a_component_that_draws_later_is_drawn_when_it_asks_for_it(desk, draws) -> None:
+    made: list[Elsewhere] = []
+
+    def make(screen: Any) -> Elsewhere:
+        made.append(Elsewhere(screen, "asks"))
+        return made[0]
+
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.custom(make))
+        await user.sees("asks")
+        before = made[0].drawn
+        await user.press("y")
+        assert made[0].drawn == before
+        await user.press("x")
+        await user.sees("keys: x")
+        await user.press("enter")
+
+
 async def test_the_interface_has_everything_that_a_plugin_can_use(desk, draws) -> None:
     async with desk() as user:
         assert isinstance(user.app.interface, FullUserInterface)

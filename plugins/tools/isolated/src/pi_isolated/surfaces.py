@@ -154,9 +154,11 @@ class Surface:
         text: The text of an editor, as pi sets and reads it.
         cursor: The index of its cursor.
         draws_rules: An editor of a program is displayed as it is, without pi's rules around it.
+        draws_later: What a key changes is drawn when the program has sent its rows, and not right after the key.
     """
 
     draws_rules = True
+    draws_later = True
 
     def __init__(self, name: str, member: Member, ctx: PiContext, surfaces: Surfaces) -> None:
         self.member = member

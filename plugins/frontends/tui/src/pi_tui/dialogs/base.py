@@ -37,6 +37,11 @@ class Dialog(Generic[T]):
     def __init__(self) -> None:
         self.result: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
 
+    @property
+    def draws_later(self) -> bool:
+        """Whether a key changes nothing that is drawn until the dialog asks to be drawn."""
+        return False
+
     def most_rows(self, screen: int) -> int:
         """Return how many rows the dialog may take on a screen; a larger part of a small screen."""
         room = screen - 4

@@ -72,6 +72,11 @@ class Asked(Dialog[Any]):
         super().__init__()
         self.place = place
 
+    @property
+    def draws_later(self) -> bool:
+        """Whether the component shows the effect of a key only when it asks to be drawn, as one of another process."""
+        return self.place.is_open and self.place.draws_later
+
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the rows of the component."""
         return self.place.rows(width)[:height] if self.place.is_open else []

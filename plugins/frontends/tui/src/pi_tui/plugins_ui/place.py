@@ -39,6 +39,7 @@ class Place:
         plugin: The plugin that fills the place; None if unknown.
         is_open: Whether the place has not been removed.
         box: The container of a Textual widget; None for a component.
+        draws_later: Whether a key changes nothing that the component draws until it asks to be drawn.
     """
 
     kind: ScreenKind = "textual"
@@ -62,6 +63,7 @@ class Place:
         self._asks = asks
         self._component: Any = None
         self._is_key_due = False
+        self.draws_later = False
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
 
@@ -117,6 +119,8 @@ class Place:
             self.is_open = False
             raise TypeError(f"{made!r:.80} is neither a component, with render(width), nor a widget of Textual")
         self._component = made
+        read = getattr(made, "get", None)  # of a guarded component
+        self.draws_later = callable(read) and read("draws_later") is True
         if not self.is_open:  # the factory failed, or called ``done``
             self._dispose()
         return self.is_open

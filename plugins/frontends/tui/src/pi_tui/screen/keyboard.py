@@ -127,9 +127,11 @@ class Keyboard:
         app = self._app
         if app.overlays.press(key, app.bindings):
             return True
-        if app.dialog is not None:
-            app.dialog.key(key, app.bindings)
-            app.draw_dialog()
+        dialog = app.dialog
+        if dialog is not None:
+            dialog.key(key, app.bindings)
+            if app.dialog is not dialog or not dialog.draws_later:
+                app.draw_dialog()
             return True
         if app.transcript.search is not None and self._search(key):
             return True
