@@ -57,7 +57,7 @@ class TestPlugins:
         trust, plugins, _ = await ask(None, answer("undecided"), answer(message), answer("yes"))
 
         assert (trust.is_trusted, trust.decided) == (trusted, True)
-        assert trust.why == "plugin 'guard-2' decided so"
+        assert trust.why == "plugin 'guard-2' says so"
         assert [len(each.asked) for each in plugins] == [1, 1, 1, 0]
 
     async def test_they_see_the_folder_and_what_is_there_before_a_session(self, ask, project):

@@ -70,7 +70,7 @@ async def ask_for_trust(
             with exit_forked_children():
                 answer = await hooks.call(project_trust, event, ctx)
         if answer is not None:
-            return _decided(trust, answer, f"plugin {calls[-1].plugin!r} decided so", host.settings.agent_dir, report)
+            return _decided(trust, answer, f"plugin {calls[-1].plugin!r} says so", host.settings.agent_dir, report)
     finally:
         hooks.close()
     if trust.decided or ask is None:

@@ -288,7 +288,7 @@ def test_an_unwritable_folder_is_reported(auth):
         auth.agent_dir.chmod(0o700)
 
     assert done.returncode == 1
-    assert "pi needs to write to that folder" in one_error(done)
+    assert "Make its folder writable" in one_error(done)
 
 
 # Printing

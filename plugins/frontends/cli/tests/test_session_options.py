@@ -299,7 +299,7 @@ def test_an_interrupted_tool_call_is_reported_and_not_run_again(memory):
     assert "not run again" in done.stderr
     assert done.stdout == "one: first + second\n"
     assert not (memory.cwd / "ran").exists()
-    assert "without results" not in again.stderr
+    assert "tool calls that have no results" not in again.stderr
 
 
 def test_what_cannot_be_stored_is_reported_once(memory):
