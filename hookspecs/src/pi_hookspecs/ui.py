@@ -58,13 +58,13 @@ class UserInterface(Protocol):
         ...
 
     def set_status(self, key: str, text: str | None = None) -> None:
-        """Show a short status text under a key until it is replaced; None removes it."""
+        """Show a short status text under a key until it is replaced or the plugins are reloaded; None removes it."""
         ...
 
     def set_widget(
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
-        """Show lines under a key near the editor, above it by default; None removes them."""
+        """Show lines under a key near the editor, above it by default; None or a reload removes them."""
         ...
 
     def set_editor_text(self, text: str) -> None:

@@ -237,6 +237,22 @@ async def test_a_reload_takes_all_of_them_off(session_of, lines_ui, made, counte
     assert (made[0].disposed, lines_ui.widgets) == (1, {})
 
 
+async def test_a_reload_removes_statuses_and_lines(session_of, lines_ui, counter):
+    session = session_of(ui=lines_ui)
+    await session.start()
+    ui = session.ctx.ui
+    ui.set_status("mode", "plan")
+    ui.set_status("gone", "soon")
+    ui.set_status("gone")
+    ui.set_widget("todo", ["swim"])
+    ui.set_widget("count", ["one"])
+    ui.set_widget("count", counter)
+
+    await session.reload()
+
+    assert (lines_ui.statuses, lines_ui.widgets) == ({}, {})
+
+
 @pytest.mark.parametrize("method", ["add_autocomplete_provider", "on_terminal_input"])
 async def test_a_reload_and_the_end_of_the_session_remove_functions(session_of, lines_ui, method):
     added = []

@@ -1,6 +1,6 @@
-"""Components and functions of plugins that a front end calls.
+"""What plugins display: components and functions that a front end calls, whose exceptions are contained, and texts.
 
-Exceptions in their calls are contained, and they are removed when their plugins end.
+All of it is removed when their plugins end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.drawing import DrawingGuard, rows_of
-from pi_core.plugin_api.handles import Handle
+from pi_core.plugin_api.handles import RELOADED, Handle
 from pi_hookspecs import Line, Run, ScreenSize
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Components(Handle):
         self._guard = DrawingGuard(report)
         self._open: list[GuardedComponent] = []
         self._removes: list[Callable[[], None]] = []
+        self._texts: dict[tuple[Callable[[str, None], None], str], None] = {}
         self._line_screens: dict[str, LineScreen] = {}
 
     def guarded(self, factory: ComponentFactory, what: str) -> ComponentFactory:
@@ -137,9 +138,24 @@ class Components(Handle):
 
         return remove_once
 
+    def note(self, method: Callable[[str, None], None], key: str, *, displays: bool) -> None:
+        """Remember whether a front end displays a text under a key, which a reload removes.
+
+        Args:
+            method: The front end's method, which removes the text if it is called with the key and None.
+            key: The key.
+            displays: Whether there is such a text now.
+        """
+        self._texts.pop((method, key), None)
+        if displays:
+            self._handles.add(self)
+            self._texts[method, key] = None
+
     def retire(self, reason: str) -> None:
-        """Remove all components and functions; new ones can be added."""
-        del reason
+        """Remove all components, functions and texts; new ones can be added."""
+        texts, self._texts = self._texts, {}
+        for method, key in texts if reason == RELOADED else ():  # a session that ends takes its front end along
+            method(key, None)
         removes, self._removes = self._removes, []
         for remove in removes:
             remove()

@@ -163,14 +163,20 @@ class _PluginUI:
 
     def set_status(self, key: str, text: str | None = None) -> None:
         """Show a short status text under a key until it is replaced; None removes it."""
+        self._note(self._ui.set_status, key, displays=text is not None)
         self._ui.set_status(key, text)
 
     def set_widget(self, key: str, lines: Any = None, *, placement: WidgetPlacement | None = None) -> None:
+        self._note(self._ui.set_widget, key, displays=lines is not None and not callable(lines))
         what = f"widget {key!r}"
         if self._draws_components:
             self._ui.set_widget(key, self._guarded(lines, what), placement=placement)
         else:
             self._set_lines(key, what, lines, placement)
+
+    def _note(self, method: Callable[[str, None], None], key: str, *, displays: bool) -> None:
+        if self._session is not None and (displays or self._session.has_components):
+            self._session.components.note(method, key, displays=displays)
 
     def set_activity(self, key: str, activity: Activity | None = None) -> None:
         from pi_core.plugin_api.activities import show_activity
