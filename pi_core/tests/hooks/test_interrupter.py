@@ -69,3 +69,18 @@ def test_the_handler_stays_between_the_watches_of_a_block_and_is_restored_after_
         assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+@pytest.mark.usefixtures("unused_alarm")
+def test_an_alarm_that_was_lost_is_repeated():
+    def lose_the_first():
+        handler = signal.signal(signal.SIGALRM, lambda _number, _frame: None)
+        time.sleep(0.05)
+        signal.signal(signal.SIGALRM, handler)
+        time.sleep(10)
+
+    with pytest.raises(Interrupted), limited(0.001, "it"):
+        lose_the_first()
+
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Interrupted", "Interrupter", "Watch", "limited", "ready_to_interrupt"]
 
 AGAIN_SECONDS = 1.0
-"""Time after which code that swallowed an ``Interrupted`` is interrupted again."""
+"""Time after which code that swallowed an ``Interrupted`` is interrupted again, and a lost alarm is repeated."""
 
 
 class Interrupted(BaseException):
@@ -101,8 +101,12 @@ class Interrupter:
         if not self._in_charge():
             return
         due = min((watch.due for watch in self._watches), default=float("inf"))
-        delay = 0.0 if due == float("inf") else max(due - time.monotonic(), 0.001)
-        signal.setitimer(signal.ITIMER_REAL, delay)
+        if due == float("inf"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return
+        # Repeated, because Python can lose an alarm: if another thread handles the request to look for signals, which
+        # it cannot handle, the main thread does not look for them.
+        signal.setitimer(signal.ITIMER_REAL, max(due - time.monotonic(), 0.001), AGAIN_SECONDS)
 
     def _give_back(self) -> None:
         """Stop the timer and restore the handler: an alarm while Python exits would kill the process by its signal."""
