@@ -258,7 +258,10 @@ async def test_a_component_that_renders_no_list_is_closed_and_reported(pi_sessio
     await pi_session.reload()
     fake_ui.leaves_open()
 
-    await pi_session.prompt("/text")
+    asking = asyncio.create_task(pi_session.prompt("/text"))
+    question = await fake_ui.opened_custom()
+    await until(lambda: asking.done() or question.rows)
+    await asking
 
     assert "render returned no array of lines, but a text" in dict(failures)["text"]
 
