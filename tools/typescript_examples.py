@@ -204,7 +204,7 @@ def program(model: Model, *, ours: bool, file: Path | None, home: Path) -> tuple
 
 def screen_of(*, ours: bool, file: Path, script: Script) -> list[list[str]]:
     """Run one of the two programs with an example in a terminal; return what the example draws after each step."""
-    with tempfile.TemporaryDirectory(prefix="tsx") as folder:
+    with tempfile.TemporaryDirectory(prefix="tsx", ignore_cleanup_errors=True) as folder:  # Node.js writes to its cache
         home = Path(folder) / "home"
         home.mkdir()
         return screened(ours=ours, file=file, home=home, script=script)
@@ -660,7 +660,7 @@ class Outcome:
 
 def recorded(*, ours: bool, file: Path | None, known: Registered | None) -> tuple[Recording, Path]:
     """Run one of the two programs with an example."""
-    with tempfile.TemporaryDirectory(prefix="tsx") as folder:
+    with tempfile.TemporaryDirectory(prefix="tsx", ignore_cleanup_errors=True) as folder:  # Node.js writes to its cache
         home = Path(folder) / "home"
         home.mkdir()
         return drive(Run(ours=ours, file=file, home=home), known), home
