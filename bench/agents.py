@@ -1,7 +1,7 @@
 """What an agent costs: ``uv run python bench/agents.py``.
 
 The processor time and the memory of a child session with all installed plugins, from creation to end, and a call
-of ``task`` compared with a call of a tool that does nothing but ask a helper session. The model is scripted.
+of ``task`` compared with a call of a tool that does nothing but ask a child session. The model is scripted.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ ALIVE = 10
 
 
 @tool
-async def helper(prompt: str, ctx: ToolContext) -> str:
-    """Ask a bare helper session."""
-    async with ctx.create_session(persist=True, tools=ctx.tools, label="helper") as session:
+async def child(prompt: str, ctx: ToolContext) -> str:
+    """Ask a bare child session."""
+    async with ctx.create_session(persist=True, tools=ctx.tools, label="child") as session:
         answer = await session.prompt(prompt)
         return answer.text
 
@@ -65,17 +65,17 @@ async def _child(session: AgentSession, script: ScriptedProvider) -> float:
 
 
 async def task_row(session: AgentSession, script: ScriptedProvider, rounds: int) -> tuple[str, float, float]:
-    """Return the processor time of a call of ``task`` as a multiple of that of a bare helper session."""
+    """Return the processor time of a call of ``task`` as a multiple of that of a bare child session."""
     best: dict[str, float] = {}
     for _ in range(rounds):
-        for name in ("helper", "task"):
+        for name in ("child", "task"):
             script.turn(tool_call(name, prompt="Look around")).turn(text("Found it.")).turn(text("Done."))
             started = time.process_time()
             await session.prompt("begin")
             best[name] = min(best.get(name, 1e9), time.process_time() - started)
             await session.new_session()
-    print(f"a prompt with a helper {best['helper'] * 1000:.1f} ms, with task {best['task'] * 1000:.1f} ms\n")
-    return "task, as a multiple of a bare helper", best["task"] / best["helper"], 1.2
+    print(f"a prompt with a child {best['child'] * 1000:.1f} ms, with task {best['task'] * 1000:.1f} ms\n")
+    return "task, as a multiple of a bare child", best["task"] / best["child"], 1.2
 
 
 async def _measure(rounds: int, cwd: Path) -> None:
@@ -90,7 +90,7 @@ async def _measure(rounds: int, cwd: Path) -> None:
             plugins={"script": script},
             model=script.model,
             session_manager=SessionManager.create(cwd, host=host),
-            custom_tools=[helper],
+            custom_tools=[child],
         ) as session:
             task = await task_row(session, script, rounds)
             show("Agents", "", [*await child_rows(session, script, rounds), task])

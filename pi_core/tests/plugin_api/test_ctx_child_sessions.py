@@ -10,8 +10,8 @@ from pi_hookspecs import PiError, ToolContext, ToolResult, hookimpl, tool
 from pi_testing import make_tool, stall, text, tool_call, usage
 
 
-@tool(label="Ask a helper")
-async def helper(task: str, ctx: ToolContext) -> ToolResult:
+@tool(label="Ask a child")
+async def child(task: str, ctx: ToolContext) -> ToolResult:
     """Give a task to a fresh agent with read-only tools and return its answer."""
     async with ctx.create_session(tools=["look"], model=ctx.model) as session:
         session.subscribe(ctx.relay)
@@ -27,12 +27,12 @@ async def session(session_of):
 
 
 def add_tools(pi):
-    pi.register_tool(helper)
+    pi.register_tool(child)
     pi.register_tool(make_tool("look", "a cat", default_active=False))
 
 
 async def test_the_answer_comes_back_and_the_progress_shows_under_the_call(session, script, recorder):
-    script.turn(tool_call("helper", task="What is there?"))
+    script.turn(tool_call("child", task="What is there?"))
     script.turn(text("Let me see."), tool_call("look", at="sofa")).turn(text("A cat."))
     script.turn(text("It is a cat."))
     answer = await session.prompt("look around")
@@ -45,8 +45,8 @@ async def test_the_answer_comes_back_and_the_progress_shows_under_the_call(sessi
     assert updates[-1].details["toolCalls"] == 1
 
 
-async def test_the_helper_knows_nothing_of_the_conversation_and_leaves_nothing_in_it(session, script):
-    script.turn(tool_call("helper", task="What is there?")).turn(text("A cat.")).turn(text("It is a cat."))
+async def test_the_child_knows_nothing_of_the_conversation_and_leaves_nothing_in_it(session, script):
+    script.turn(tool_call("child", task="What is there?")).turn(text("A cat.")).turn(text("It is a cat."))
     await session.prompt("look around")
 
     assert [message.text for message in script.requests[1].messages] == ["What is there?"]
@@ -55,7 +55,7 @@ async def test_the_helper_knows_nothing_of_the_conversation_and_leaves_nothing_i
 
 
 async def test_its_cost_counts(session, script):
-    script.turn(tool_call("helper", task="go")).turn(text("Done."), usage(input=100, output=20)).turn(text("Fine."))
+    script.turn(tool_call("child", task="go")).turn(text("Done."), usage(input=100, output=20)).turn(text("Fine."))
     await session.prompt("look around")
     result = next(message for message in session.messages if message.role == "toolResult")
 
@@ -64,7 +64,7 @@ async def test_its_cost_counts(session, script):
 
 
 async def test_an_abort_passes_down(session, script):
-    script.turn(tool_call("helper", task="go")).turn(text("Thinking"), stall())
+    script.turn(tool_call("child", task="go")).turn(text("Thinking"), stall())
     running = asyncio.create_task(session.prompt("look around"))
     for _ in range(1000):
         if len(script.requests) > 1:
@@ -83,13 +83,13 @@ async def test_its_calls_are_guarded_as_the_sessions_own(session_of, script):
         pi.on("tool_call", lambda event: ToolCallResult(block=event.tool_name == "look", reason="No peeking."))
 
     session = session_of(extension_factories=[add_tools, guard])
-    script.turn(tool_call("helper", task="go")).turn(tool_call("look")).turn(text("I may not.")).turn(text("Pity."))
+    script.turn(tool_call("child", task="go")).turn(tool_call("look")).turn(text("I may not.")).turn(text("Pity."))
     await session.prompt("look around")
 
     assert "No peeking." in script.requests[2].tool_results[0].text
 
 
-async def test_helpers_of_helpers_end_somewhere(session):
+async def test_children_of_children_end_somewhere(session):
     made = [session]
     for _ in range(4):
         made.append(made[-1].ctx.create_session())
@@ -107,16 +107,16 @@ class Stamps:
         pi.register_tool(make_tool("stamp", "stamped"))
 
 
-async def test_a_helper_does_without_plugins(session_of, script):
+async def test_a_child_does_without_plugins(session_of, script):
     offered = {}
 
     @tool
     async def compare(ctx: ToolContext) -> str:
-        """Compare what helpers have."""
+        """Compare the tools that child sessions have."""
         for disable in ([], ["plugin-0"]):
-            async with ctx.create_session(disable=disable) as helper:
-                offered[tuple(disable)] = "stamp" in [each.name for each in helper.get_all_tools()]
-                answer = await helper.prompt("go")
+            async with ctx.create_session(disable=disable) as child:
+                offered[tuple(disable)] = "stamp" in [each.name for each in child.get_all_tools()]
+                answer = await child.prompt("go")
         return answer.text
 
     session = session_of(Stamps(), tools=[compare])
@@ -139,9 +139,9 @@ async def test_a_helper_does_without_plugins(session_of, script):
 async def test_only_plugins_that_are_there_can_be_left_out(session_of, script, disable, error):
     @tool
     async def compare(ctx: ToolContext) -> str:
-        """Compare what helpers have."""
-        async with ctx.create_session(disable=disable) as helper:
-            return helper.session_id
+        """Compare the tools that child sessions have."""
+        async with ctx.create_session(disable=disable) as child:
+            return child.session_id
 
     session = session_of(tools=[compare])
     await session.start()

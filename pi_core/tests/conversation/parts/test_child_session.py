@@ -23,22 +23,22 @@ def parent_and_made(runtime):
     return evolve(runtime, create_session=create), made
 
 
-async def test_a_helper_has_the_model_and_folder_and_a_conversation_of_its_own(parent_and_made):
+async def test_a_child_has_the_model_and_folder_and_a_conversation_of_its_own(parent_and_made):
     parent, _ = parent_and_made
-    async with create_child_session(parent, {}, None) as helper:
-        assert (helper.model, helper.cwd) == (parent.agent.state.model, parent.cwd)
-        assert helper.session_manager is not parent.manager
-        assert helper.ctx.depth == 1
+    async with create_child_session(parent, {}, None) as child:
+        assert (child.model, child.cwd) == (parent.agent.state.model, parent.cwd)
+        assert child.session_manager is not parent.manager
+        assert child.ctx.depth == 1
 
 
 async def test_options_take_precedence_over_what_is_inherited(parent_and_made, tmp_path):
     parent, _ = parent_and_made
     (tmp_path / "below").mkdir()
-    async with create_child_session(parent, {"cwd": tmp_path / "below", "thinking_level": "off"}, None) as helper:
-        assert (helper.cwd, helper.thinking_level) == (tmp_path / "below", "off")
+    async with create_child_session(parent, {"cwd": tmp_path / "below", "thinking_level": "off"}, None) as child:
+        assert (child.cwd, child.thinking_level) == (tmp_path / "below", "off")
 
 
-async def test_a_tool_that_is_excluded_in_the_parent_is_excluded_in_the_helper(parent_and_made):
+async def test_a_tool_that_is_excluded_in_the_parent_is_excluded_in_the_child(parent_and_made):
     parent, made = parent_and_made
     parent = evolve(parent, toolbox=Toolbox(parent.host, excluded=["bash"]))
     async with create_child_session(parent, {"exclude_tools": ["ls"]}, None):
@@ -55,7 +55,7 @@ async def test_an_aborted_call_makes_no_session(parent_and_made):
     assert made == []
 
 
-async def test_helpers_cannot_be_nested_without_end(parent_and_made):
+async def test_children_cannot_be_nested_without_end(parent_and_made):
     parent, made = parent_and_made
     parent.front_end.depth = MAX_DEPTH
 
