@@ -261,7 +261,10 @@ export default function (pi) {
         if (found[0] === "@") return { prefix: "@", items: [{ value: "@12" }] };
         return { prefix: found[0], items: [{ value: "#12", label: "#12", description: `issue, ${event.reason}` }] };
       },
-      applyCompletion: (...given) => current.applyCompletion(...given),
+      applyCompletion(lines, ...given) {
+        if (lines[0].startsWith("😁")) return { lines: ["😀 #12 later"], cursorLine: 0, cursorCol: 6 };
+        return current.applyCompletion(lines, ...given);
+      },
     }));
     ctx.ui.onTerminalInput((data) => {
       if (data === "!") throw new Error("typed");
@@ -295,6 +298,8 @@ async def test_what_completes_and_filters_what_is_typed_is_there_once_in_each_se
         assert [each.replaces for each in await complete("one\n😀 #1 now", 8)] == [(6, 8)]
         (found,) = await complete("😀 issue @ now", 9)
         assert (found.value, found.label, found.replaces) == ("@12 ", "@12", (8, 9))
+        (found,) = await complete("😁 #1 now", 4)
+        assert (found.value, found.replaces) == ("😀 #12 later", (0, 8))
         typed = ("a", "x", "!", "axé", "\x1b[A\x1bOPx\x1b[200~axe\x1b[201~")
         left = ["a+", True, "!", "a+é+", "\x1b[A+\x1bOP+\x1b[200~axe\x1b[201~+"]
         assert [await listen(each) for each in typed] == left

@@ -52,33 +52,32 @@ export function forgetCompletions(extension) {
 /** Answers pi: the suggestions of extensions for a text and a cursor, each with the part of the text that it replaces. */
 export async function complete({ lines, line, column, force }) {
   const provider = await providerFor({ withBase: false });
-  const text = lines.join("\n");
   const col = unitsOf(lines[line], column);
   const found = await provider.getSuggestions(lines, line, col, { signal: AbortSignal.timeout(1900), force: force ?? false });
   if (!found) return null;
-  const cursor = offsetOf(lines, line, col);
+  const before = charactersBefore(lines, line, col);
   return found.items.map((item) => {
     const made = provider.applyCompletion(lines, line, col, item, found.prefix);
-    const after = made.lines.join("\n");
-    const { start, end, inserted } = change(text, cursor - found.prefix.length, after, offsetOf(made.lines, made.cursorLine, made.cursorCol));
-    const replaces = [pointsOf(text, start), pointsOf(text, end)];
-    return { value: inserted, label: item.label ?? item.value, description: item.description, replaces };
+    const after = charactersBefore(made.lines, made.cursorLine, made.cursorCol);
+    const { start, end, inserted } = change(before, [...found.prefix].length, after);
+    return { value: inserted.join(""), label: item.label ?? item.value, description: item.description, replaces: [start, end] };
   });
 }
 
 /** What became of a text: `inserted` is in place of `start` to `end`, and reaches to the cursor if the rest is as before. */
-function change(before, prefixStart, after, cursor) {
-  let start = Math.max(Math.min(prefixStart, cursor), 0);
-  while (before.slice(0, start) !== after.slice(0, start)) start--;
-  let tail = after.length - cursor;
-  const most = Math.min(before.length, after.length) - start;
-  if (tail > most || !before.endsWith(after.slice(cursor))) {
-    tail = 0;
-    while (tail < most && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  }
-  return { start, end: before.length - tail, inserted: after.slice(start, after.length - tail) };
+function change(before, prefixLength, after) {
+  let start = Math.max(Math.min(before.cursor - prefixLength, after.cursor), 0);
+  const differs = before.text.findIndex((character, at) => character !== after.text[at]);
+  if (differs >= 0) start = Math.min(start, differs);
+  const most = Math.min(before.text.length - start, after.text.length - Math.max(start, after.cursor));
+  let tail = 0;
+  while (tail < most && before.text.at(-1 - tail) === after.text.at(-1 - tail)) tail++;
+  return { start, end: before.text.length - tail, inserted: after.text.slice(start, after.text.length - tail) };
 }
 
-function offsetOf(lines, line, column) {
-  return lines.slice(0, line).reduce((sum, each) => sum + each.length + 1, 0) + column;
+/** A text as its characters, of which none is half an emoji, and the number of those before a place. */
+function charactersBefore(lines, line, column) {
+  const text = lines.join("\n");
+  const index = lines.slice(0, line).reduce((sum, each) => sum + each.length + 1, 0) + column;
+  return { text: [...text], cursor: pointsOf(text, index) };
 }
