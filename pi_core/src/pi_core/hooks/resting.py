@@ -26,7 +26,7 @@ class Resting:
 
     def __init__(self, update: Callable[[str], None]) -> None:
         self._update = update
-        self._timers: dict[int, tuple[HookImplementation, asyncio.TimerHandle]] = {}
+        self._timers: dict[HookImplementation, asyncio.TimerHandle] = {}
 
     def apply(self, implementation: HookImplementation, seconds: float) -> None:
         """Let an implementation rest for some seconds from the start of each call."""
@@ -42,17 +42,16 @@ class Resting:
 
     def close(self) -> None:
         """Release the timers: all implementations are due."""
-        for implementation, timer in tuple(self._timers.values()):
+        for implementation, timer in tuple(self._timers.items()):
             timer.cancel()
             self._end(implementation)
 
     def _begin(self, implementation: HookImplementation, seconds: float) -> None:
-        timer = asyncio.get_running_loop().call_later(seconds, self._end, implementation)
-        self._timers[id(implementation)] = implementation, timer
+        self._timers[implementation] = asyncio.get_running_loop().call_later(seconds, self._end, implementation)
         implementation.rests = True
         self._update(implementation.hook)
 
     def _end(self, implementation: HookImplementation) -> None:
-        del self._timers[id(implementation)]
+        del self._timers[implementation]
         implementation.rests = False
         self._update(implementation.hook)
