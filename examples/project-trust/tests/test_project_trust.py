@@ -34,11 +34,11 @@ def thinking_in(tmp_path, pi_agent_dir, pi_plugins, script):
 
 
 async def test_projects_below_a_trusted_folder_count(thinking_in):
-    assert await thinking_in("work/acme") == ("high", "plugin 'project-trust' decided so")
+    assert await thinking_in("work/acme") == ("high", "plugin 'project-trust' says so")
 
 
 async def test_projects_in_downloads_do_not(thinking_in):
-    assert await thinking_in("work/Downloads/acme") == ("medium", "plugin 'project-trust' decided so")
+    assert await thinking_in("work/Downloads/acme") == ("medium", "plugin 'project-trust' says so")
 
 
 async def test_of_others_it_has_no_opinion(thinking_in):
