@@ -318,7 +318,7 @@ def test_a_token_that_expires_too_soon_is_renewed_before_it_is_printed(auth):
     assert (still_good.returncode, still_good.stdout) == (0, "a\n")
     assert (renewed.returncode, renewed.stdout) == (0, "renewed\n")
     assert (too_long.returncode, too_long.stdout) == (1, "")
-    assert "is valid for 60 min only" in one_error(too_long)
+    assert "is valid for only 60 min" in one_error(too_long)
     assert "such as 30m, not 'soon'" in one_error(wrong)
     assert "--min-expiry is an option of pi auth print-bearer-token" in one_error(elsewhere)
 

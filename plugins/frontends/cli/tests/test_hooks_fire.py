@@ -83,7 +83,7 @@ def test_lines_match_the_reference(pi):
 
     lines = pi.run("hooks", "fire", "tool_call").stdout.splitlines()
 
-    assert lines[0] == "tool_call, asked with the sample of docs/events"
+    assert lines[0] == "tool_call, called with the sample of docs/events"
     assert lines[2].split()[0] == "changer"
     assert lines[2].endswith(" ms  no answer")
     assert lines[3].strip() == 'changed event.input in place: {"command": "rm -rf build", "timeout": 5}'
@@ -132,7 +132,7 @@ def test_who_comes_after_a_refusal_is_not_asked(pi):
     ("hook", "message"),
     [
         ("turn_end", "RuntimeError: boom"),
-        ("tool_result", "answered 'nonsense', which is neither None nor of type ToolResultResult"),
+        ("tool_result", "returned 'nonsense', which is neither None nor of type ToolResultResult"),
     ],
 )
 def test_a_failure_is_reported_and_is_the_exit_code(pi, hook, message):
@@ -187,12 +187,12 @@ def test_a_guard_that_forgets_to_await_its_question_refuses_and_says_how_to_ask(
         (["fire", "tool_call", "--plugin", "memory", "--disable", "memory"], "Plugin 'memory' is disabled"),
         (["fire", "tool_call", "--event", "missing.json"], "The event file 'missing.json' cannot be read"),
         (["fire", "tool_call", "--event", "broken.json"], "broken.json is not JSON"),
-        (["fire", "tool_call", "--event", "list.json"], "list.json holds list, not an event"),
+        (["fire", "tool_call", "--event", "list.json"], "list.json contains list, not an event"),
         (
             ["fire", "tool_call", "--event", "other.json"],
             "other.json contains an event of type 'turn_end', not 'tool_call'",
         ),
-        (["fire", "tool_call", "--event", "less.json"], "less.json holds no tool_call event"),
+        (["fire", "tool_call", "--event", "less.json"], "less.json contains no tool_call event"),
         (["fire", "tool_call", "--event", "more.json"], "it has a field 'tool_name'; its fields are type, toolCallId"),
         (["fire", "message_update", "--event", "update.json"], "assistantMessageEvent must be an object whose type"),
         (["tool_call", "--event", "x.json"], "--event is an option of pi hooks fire"),

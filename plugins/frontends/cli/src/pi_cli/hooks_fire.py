@@ -191,7 +191,7 @@ def _plain(hook: str, calls: list[Call], answer: Any, refusal: str | None) -> di
 def _report(  # noqa: PLR0917 - everything that is printed
     hook: str, event: str, calls: list[Call], answer: Any, refusal: str | None, plugin: str | None
 ) -> Iterator[str]:
-    yield f"{hook}, called with {event}" + (f", only of {plugin}" if plugin is not None else "")
+    yield f"{hook}, called with {event}" + (f", only in {plugin}" if plugin is not None else "")
     yield ""
     if not calls:
         yield "  No installed plugin implements it."
