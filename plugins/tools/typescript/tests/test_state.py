@@ -431,3 +431,23 @@ async def test_a_component_gets_what_the_mouse_does(pi_session, fake_ui):
     assert not point(MouseEvent(kind="scroll_down", x=2, y=0))
     await running
     assert question.is_done
+
+
+MANY = """
+export default (pi) => pi.registerCommand("many", {
+  handler: async (_args, ctx) => {
+    for (let n = 0; n < 200; n++) pi.appendEntry("counted", { n });
+    const said = await Promise.all(Array.from({ length: 100 }, (_, n) => pi.exec("echo", [n])));
+    ctx.ui.notify(said.map((each) => each.stdout.trim()).join(" "));
+  },
+});
+"""
+
+
+@pytest.mark.extension("many.mjs", MANY)
+async def test_many_calls_at_once_take_their_turn(pi_session, fake_ui):
+    await pi_session.prompt("/many")
+
+    assert [notice.message for notice in fake_ui.notices] == [" ".join(map(str, range(100)))]
+    entries = [each for each in pi_session.session_manager.entries() if getattr(each, "custom_type", None) == "counted"]
+    assert [each.data["n"] for each in entries] == [*range(200)]

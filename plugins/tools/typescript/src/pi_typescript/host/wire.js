@@ -13,8 +13,11 @@ const WHOLE_BYTES = 4096;
 const MOST_BYTES = 16 * 1024 * 1024;
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
-/** @type {Map<string, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
+/** @type {Map<string, {message: object, resolve: (value: any) => void, reject: (error: Error) => void}>} */
 const open = new Map();
+/** Calls that are open at once; pi ends a process that has more than 64. Others wait for their turn. */
+const MOST_OPEN = 48;
+const waiting = [];
 let lastCall = 0;
 let end;
 /** What extensions that are loaded send while others are not: pi reads it after `ready`; undefined from then on. */
@@ -61,11 +64,20 @@ function write(line) {
  * @param {object} [params] its arguments by name
  */
 export function call(ctx, method, params = {}) {
-  const id = `c${++lastCall}`;
   return new Promise((resolve, reject) => {
-    send({ type: "call", id, ctx, method, params });
-    open.set(id, { resolve, reject });
+    const made = { message: { type: "call", id: `c${++lastCall}`, ctx, method, params }, resolve, reject };
+    if (open.size < MOST_OPEN) begin(made);
+    else waiting.push(made);
   });
+}
+
+function begin(made) {
+  open.set(made.message.id, made);
+  try {
+    send(made.message);
+  } catch (error) {
+    settle({ id: made.message.id, error: error.message });
+  }
 }
 
 /** Reads messages until pi closes the pipe. Results of calls are resolved here, all others are passed on. */
@@ -95,6 +107,7 @@ export function listen(handle, onEnd) {
 function settle(message) {
   const call = open.get(message.id);
   open.delete(message.id);
+  while (open.size < MOST_OPEN && waiting.length > 0) begin(waiting.shift());
   if ("error" in message) call?.reject(new Error(message.error));
   else call?.resolve(message.value);
 }
