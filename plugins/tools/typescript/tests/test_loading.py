@@ -1,7 +1,8 @@
-"""How files are loaded: by Node.js itself and through jiti, with packages that are CommonJS."""
+"""How files are loaded, by Node.js itself and through jiti, with packages that are CommonJS; and what needs pi-tui."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 
@@ -71,3 +72,42 @@ def test_packages_that_are_commonjs_are_imported_by_each_kind_of_file(file, sour
         said = TypeScript().check(folder / file, settings)
 
         assert said == [("note", f"commands: 60000-120000-180000-own-{file.rpartition('.')[2]}")], node
+
+
+EDITOR = """
+import { CustomEditor } from "@earendil-works/pi-coding-agent";
+export default (pi) => {
+  pi.on("session_start", (_event, ctx) => ctx.ui.setEditorComponent((...given) => new CustomEditor(...given)));
+};
+"""
+KEYS = {"app.interrupt": ["escape"], "app.tree.editLabel": ["shift+l"], "app.tree.filter.all": ["ctrl+a"]}
+
+
+async def until(condition):
+    """Wait for something that another process causes."""
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen in 5 s")
+
+
+@pytest.fixture
+def packages(pi_agent_dir):
+    """Lets extensions of the session import pi-tui."""
+    (pi_agent_dir / "typescript").symlink_to(INSTALLED)
+
+
+@pytest.mark.extension("editor.ts", EDITOR)
+@pytest.mark.pi(entry_points=["isolated", "typescript"], screen=True)
+async def test_an_editor_gets_letters_that_are_keys_of_other_places(packages, pi_session, fake_ui):
+    pi_session.mode = "fullscreen"
+    await pi_session.reload()
+    for _ in range(2):  # the keys of actions come with the first component
+        screen = fake_ui.screens["editor"]
+        screen.keybindings = KEYS
+        await until(lambda: screen.rows)  # noqa: B023
+        screen.press("a", "L", "ctrl+a", "T")
+        await until(lambda: fake_ui.editor_text == "TaL")
+        await pi_session.new_session()
+        fake_ui.editor_text = ""

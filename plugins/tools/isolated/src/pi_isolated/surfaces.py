@@ -22,7 +22,30 @@ if TYPE_CHECKING:
     from pi_hookspecs import FullUserInterface, MouseEvent, OverlayHandle, PiContext, ScreenHandle
     from pi_isolated.plugin import Member
 
-__all__ = ["Surfaces"]
+__all__ = ["APPLICATION", "Surfaces"]
+
+APPLICATION = (
+    "app.activities.open",
+    "app.clear",
+    "app.clipboard.pasteImage",
+    "app.editor.external",
+    "app.exit",
+    "app.message.copy",
+    "app.message.dequeue",
+    "app.message.followUp",
+    "app.model.cycleBackward",
+    "app.model.cycleForward",
+    "app.model.select",
+    "app.session.fork",
+    "app.session.new",
+    "app.session.resume",
+    "app.session.tree",
+    "app.suspend",
+    "app.thinking.cycle",
+    "app.thinking.toggle",
+    "app.tools.expand",
+)
+"""Actions of pi whose keys an editor does not get. Those of lists, such as the tree, are not used while it is open."""
 
 _KINDS = ("custom", "editor", "footer", "header", "widget")
 _PLACE = {
@@ -341,8 +364,7 @@ class Surface:
 
     def _is_applications(self, key: str) -> bool:
         """Whether a key is bound to an action of pi that an editor does not have to see first."""
-        actions = [action for action, keys in self._keybindings.items() if key in keys]
-        return any(action.startswith("app.") and action != "app.interrupt" for action in actions)
+        return any(key in self._keybindings.get(action, ()) for action in APPLICATION)
 
     @property
     def text(self) -> str:

@@ -60,9 +60,9 @@ export class BorderedLoader extends Container {
 }
 
 /**
- * An editor in place of pi's. Keys of the application, such as those that abort or choose a model, return to pi.
+ * An editor in place of pi's. It does not get keys of the application, such as those that choose a model.
  *
- * `giveBack`, set by the surface, takes a key that the editor leaves to pi.
+ * `giveBack`, set by the surface, takes a key that the editor leaves to pi: those that abort and exit.
  */
 export class CustomEditor extends Editor {
   actionHandlers = new Map();
@@ -96,7 +96,6 @@ export class CustomEditor extends Editor {
     for (const [action, handler] of this.actionHandlers) {
       if (action !== "app.interrupt" && action !== "app.exit" && matches(action)) return void handler(data);
     }
-    if (this.giveBack && this.keybindings.isOfApplication?.(data)) return void this.giveBack(data);
     super.handleInput(data);
   }
 }

@@ -1,13 +1,12 @@
 // Keys of actions: those of pi-tui's components and those of pi, as the user has set them.
 
-import { value } from "../mirror.js";
+import { on, value } from "../mirror.js";
+
+const NONE = { matches: () => false, getKeys: () => [], getEffectiveConfig: () => ({}) };
 
 let manager;
-let known;
 
-const NONE = { matches: () => false, getKeys: () => [], getEffectiveConfig: () => ({}), isOfApplication: () => false };
-
-/** The manager that components get; one without keys where pi-tui is not installed. */
+/** The manager that components get, which follows what pi sends; one without keys where pi-tui is not installed. */
 export async function keybindings() {
   let tui;
   try {
@@ -15,13 +14,17 @@ export async function keybindings() {
   } catch {
     return NONE;
   }
-  const keys = value("keybindings") ?? {};
-  if (manager !== undefined && known === keys) return manager;
-  known = keys;
-  const own = Object.fromEntries(Object.entries(keys).filter(([action]) => !(action in tui.TUI_KEYBINDINGS)));
-  const defined = Object.fromEntries(Object.entries(own).map(([action, each]) => [action, { defaultKeys: [...each], description: action }]));
-  manager = new tui.KeybindingsManager({ ...tui.TUI_KEYBINDINGS, ...defined });
-  manager.isOfApplication = (data) => Object.keys(own).some((action) => action.startsWith("app.") && manager.matches(data, action));
-  tui.setKeybindings(manager);
+  if (manager === undefined) {
+    manager = new tui.KeybindingsManager(tui.TUI_KEYBINDINGS);
+    const follow = (keys) => {
+      const own = Object.entries(keys ?? {}).filter(([action]) => !(action in tui.TUI_KEYBINDINGS));
+      const defined = Object.fromEntries(own.map(([action, each]) => [action, { defaultKeys: [...each], description: action }]));
+      manager.definitions = { ...tui.TUI_KEYBINDINGS, ...defined };
+      manager.setUserBindings({});
+    };
+    follow(value("keybindings"));
+    on("keybindings", follow); // they come with the size of the first component, which has the manager by then
+    tui.setKeybindings(manager);
+  }
   return manager;
 }
