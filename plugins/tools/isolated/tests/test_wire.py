@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pi_client.framing import LineSplitter
 from pi_core.wire import dumps
 from pi_isolated.events import EventWriter, changed_by
-from pi_isolated.process import message_line, message_of
+from pi_isolated.process import _widen, message_line, message_of
 from pi_testing import for_each
 
 VALUES = st.recursive(
@@ -83,3 +83,13 @@ def test_a_message_is_the_same_text_whatever_is_in_it(values):
 )
 def test_half_a_surrogate_pair_of_a_text_that_was_cut_is_replaced(line, text):
     assert message_of(line) == [text]
+
+
+def test_the_pipe_of_a_program_that_has_ended_is_left_alone(tmp_path):
+    with (tmp_path / "pipe").open("wb") as pipe:
+        pass
+    transport = SimpleNamespace(get_extra_info=lambda _name: pipe)
+
+    _widen(SimpleNamespace(stdin=SimpleNamespace(transport=transport)))
+
+    assert pipe.closed

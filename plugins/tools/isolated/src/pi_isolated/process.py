@@ -457,7 +457,7 @@ class Process:
 
 def _widen(child: Child) -> None:
     """Let the pipe to a program hold a long message, which both would else pass on in pieces, in turn; Linux can."""
-    with suppress(ImportError, AttributeError, OSError):
+    with suppress(ImportError, AttributeError, OSError, ValueError):  # the last one if it has ended
         import fcntl
 
         fcntl.fcntl(child.stdin.transport.get_extra_info("pipe"), fcntl.F_SETPIPE_SZ, _PIPE)
