@@ -223,6 +223,32 @@ async def test_the_others_get_session_start_when_their_process_is_started_again(
     assert [name for name, _ in failures] == ["ends"]
 
 
+TOOL = """
+const tool = (name, execute) => ({ name, description: name, parameters: { type: "object", properties: {} }, execute });
+"""
+DIES = TOOL + """
+export default (pi) => pi.registerTool(tool("die", (_id, _params, _signal, onUpdate) => {
+  onUpdate({ content: [{ type: "text", text: "half" }] });
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), 20);
+  return new Promise(() => {});
+}));
+"""
+LIVES = TOOL + 'export default (pi) => pi.registerTool(tool("live", async () => "alive"));'
+
+
+@marked({"dies": DIES, "lives": LIVES})
+async def test_a_process_that_dies_in_the_middle_of_a_tool_is_an_error_for_the_model(pi_session, script):
+    script.turn(steps.tool_call("die")).turn(steps.tool_call("live")).turn(steps.tool_call("die"))
+    script.turn(steps.text("done"))
+    await pi_session.prompt("Go")
+
+    died, lived, left_out = (request.tool_results[-1] for request in script.requests[1:])
+    assert (died.is_error, lived.is_error, left_out.is_error) == (True, False, True)
+    assert "its process does not answer: it ended (exit code 137)" in died.text
+    assert lived.text == "alive"
+    assert "it is left out until /reload" in left_out.text
+
+
 EATS = """
 const all = [];
 const eat = () => { for (;;) all.push(new Array(2 ** 24).fill(1)); };
