@@ -11,7 +11,7 @@ import pytest
 from attrs import define
 
 from pi_core.host import PluginHost
-from pi_core.host.records import DEFAULT_PLUGINS
+from pi_core.host.records import DEFAULT_PLUGINS, Problem, sentences_of
 from pi_core.settings import Settings
 from pi_hookspecs import Command, Flag, Mode, Tool, TurnStartEvent, hookimpl
 
@@ -668,3 +668,19 @@ async def test_each_dispatcher_has_its_own_quarantine(bare_host):
 
     assert not one.listens("turn_start")
     assert two.listens("turn_start")
+
+
+def test_what_several_plugins_have_in_common_is_said_once():
+    problems = [
+        Problem("guard", "import", "no Node.js"),
+        Problem("(settings)", "plugins.disabled", "unknown"),
+        Problem("good", "import", "no Node.js"),
+        Problem("good", "import", "no Node.js"),
+        Problem("good", "name", "taken"),
+    ]
+
+    assert sentences_of(problems) == [
+        "Plugins 'guard', 'good' (import): no Node.js",
+        "plugins.disabled: unknown",
+        "Plugin 'good' (name): taken",
+    ]

@@ -375,8 +375,10 @@ class AgentSession:
 
     def problems(self) -> Iterator[str]:
         """Yield what the user should know about settings, plugins, models, tools and the stored session."""
+        from pi_core.host.records import sentences_of
+
         yield from self.settings.problems
-        yield from map(str, self.host.problems)
+        yield from sentences_of(self.host.problems)
         yield from self.models.warnings
         yield from self.toolbox.warnings
         yield from self.session_manager.notices

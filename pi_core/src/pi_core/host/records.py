@@ -10,11 +10,11 @@ from attrs import define, field, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pi_core.settings import Settings
 
-__all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem", "in_load_order", "required_plugins"]
+__all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem", "in_load_order", "required_plugins", "sentences_of"]
 
 DEFAULT_PLUGINS = frozenset(
     {
@@ -84,6 +84,23 @@ class Problem(Value):
         if (self.plugin, self.step) != (other.plugin, other.step):
             return False
         return re.sub(_ADDRESS, "", self.message) == re.sub(_ADDRESS, "", other.message)
+
+
+def sentences_of(problems: Iterable[Problem]) -> list[str]:
+    """Return problems as sentences: what several plugins have in common, such as a missing program, is said once."""
+    named: dict[tuple[str, str], list[Problem]] = {}
+    for each in problems:
+        known = named.setdefault((each.step, each.message), [])
+        if each not in known:
+            known.append(each)
+    found = []
+    for (step, message), same in named.items():
+        names = [each.plugin for each in same if not each.plugin.startswith("(")]
+        if len(names) == len(same) > 1:
+            found.append(f"Plugins {', '.join(map(repr, names))} ({step}): {message}")
+        else:
+            found += map(str, same)
+    return found
 
 
 _ADDRESS = r"0x[0-9a-f]+"

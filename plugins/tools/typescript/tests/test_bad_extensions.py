@@ -226,13 +226,16 @@ async def test_the_others_get_session_start_when_their_process_is_started_again(
 TOOL = """
 const tool = (name, execute) => ({ name, description: name, parameters: { type: "object", properties: {} }, execute });
 """
-DIES = TOOL + """
+DIES = (
+    TOOL
+    + """
 export default (pi) => pi.registerTool(tool("die", (_id, _params, _signal, onUpdate) => {
   onUpdate({ content: [{ type: "text", text: "half" }] });
   setTimeout(() => process.kill(process.pid, "SIGKILL"), 20);
   return new Promise(() => {});
 }));
 """
+)
 LIVES = TOOL + 'export default (pi) => pi.registerTool(tool("live", async () => "alive"));'
 
 
