@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pi_core import Settings
-from pi_testing import for_each
+from pi_testing import RecordingScreen, for_each, steps
 from pi_typescript.language import TypeScript
 
 INSTALLED = Path(__file__).resolve().parents[4] / ".typescript-examples"
@@ -80,6 +80,7 @@ export default (pi) => {
   pi.on("session_start", (_event, ctx) => ctx.ui.setEditorComponent((...given) => new CustomEditor(...given)));
 };
 """
+NODE = str(next(PACKAGES.glob("node-*/bin/node"), "node"))
 KEYS = {"app.interrupt": ["escape"], "app.tree.editLabel": ["shift+l"], "app.tree.filter.all": ["ctrl+a"]}
 
 
@@ -93,21 +94,42 @@ async def until(condition):
 
 
 @pytest.fixture
-def packages(pi_agent_dir):
-    """Lets extensions of the session import pi-tui."""
+async def editor(pi_agent_dir, pi_session, fake_ui, monkeypatch):
+    """Return a function that returns the screen of the editor; extensions can import pi-tui."""
     (pi_agent_dir / "typescript").symlink_to(INSTALLED)
+    keys = property(lambda _screen: KEYS, lambda _screen, _keys: None)
+    monkeypatch.setattr(RecordingScreen, "keybindings", keys, raising=False)
+    pi_session.mode = "fullscreen"
+    await pi_session.reload()
+
+    async def opened():
+        screen = fake_ui.screens["editor"]
+        await until(lambda: screen.rows)
+        return screen
+
+    return opened
 
 
 @pytest.mark.extension("editor.ts", EDITOR)
-@pytest.mark.pi(entry_points=["isolated", "typescript"], screen=True)
-async def test_an_editor_gets_letters_that_are_keys_of_other_places(packages, pi_session, fake_ui):
-    pi_session.mode = "fullscreen"
-    await pi_session.reload()
+@pytest.mark.pi(entry_points=["isolated", "typescript"], screen=True, settings={"typescript": {"node": NODE}})
+async def test_an_editor_gets_letters_that_are_keys_of_other_places(pi_session, fake_ui, editor):
     for _ in range(2):  # the keys of actions come with the first component
-        screen = fake_ui.screens["editor"]
-        screen.keybindings = KEYS
-        await until(lambda: screen.rows)  # noqa: B023
+        screen = await editor()
         screen.press("a", "L", "ctrl+a", "T")
         await until(lambda: fake_ui.editor_text == "TaL")
         await pi_session.new_session()
         fake_ui.editor_text = ""
+
+
+@pytest.mark.extension("editor.ts", EDITOR)
+@pytest.mark.pi(entry_points=["isolated", "typescript"], screen=True, settings={"typescript": {"node": NODE}})
+async def test_escape_in_the_first_editor_stops_a_run(pi_session, script, editor):
+    script.turn(steps.stall())
+    screen = await editor()
+    running = asyncio.create_task(pi_session.prompt("Go"))
+    await script.stalled()
+
+    screen.press("escape")
+    await running
+
+    assert pi_session.last_answer().stop_reason == "aborted"
