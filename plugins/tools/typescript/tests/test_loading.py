@@ -39,11 +39,20 @@ module.exports = function (pi) {
   pi.registerCommand(names.join("-"), { handler: async () => {} });
 };
 """
+OURS = """
+import { CONFIG_DIR_NAME } from "@earendil-works/pi-coding-agent";
+import ms from "ms";
+export default (pi) => {
+  const names = [ms("1m"), ms("2m"), ms("3m"), CONFIG_DIR_NAME && "own", "mjs"];
+  pi.registerCommand(names.join("-"), { handler: async () => {} });
+};
+"""
 OTHER = 'exports.three = require("ms")("3m");'
 FILES = {
     "typed.ts": TYPED,
     "listed.ts": WITH_ENUM,
     "module.mts": TYPED,
+    "ours.mjs": OURS,
     "common.cjs": COMMON.replace("END", "cjs"),
     "plain.js": COMMON.replace("END", "js"),
     "common.cts": COMMON.replace("(pi)", "(pi: any): void").replace("END", "cts"),
@@ -122,8 +131,8 @@ async def test_an_editor_gets_letters_that_are_keys_of_other_places(pi_session, 
 
 
 @pytest.mark.extension("editor.ts", EDITOR)
-@pytest.mark.pi(entry_points=["isolated", "typescript"], screen=True, settings={"typescript": {"node": NODE}})
-async def test_escape_in_the_first_editor_stops_a_run(pi_session, script, editor):
+@pytest.mark.pi(entry_points=["isolated", "typescript"], screen=True)
+async def test_escape_in_the_first_editor_stops_a_run_with_the_node_on_the_path(pi_session, script, editor):
     script.turn(steps.stall())
     screen = await editor()
     running = asyncio.create_task(pi_session.prompt("Go"))

@@ -50,6 +50,11 @@ export async function loadFactory(file) {
   }
 }
 
+/** Imports a package of pi's own for this process, also where Node has no hooks for the names of packages. */
+export function importPackage(name) {
+  return import(pathToFileURL(resolveShim(name, packages)).href);
+}
+
 async function importExtension(file) {
   const round = rounds.get(file) ?? 0;
   rounds.set(file, round + 1);
@@ -96,7 +101,9 @@ function needsJiti(error) {
 }
 
 async function loadWithJiti(file, url, cause) {
-  if (file.endsWith(".mjs") || (file.endsWith(".js") && !isNative() && !importsOurs(file))) return import(url);
+  // Node runs JavaScript itself, but without hooks it does not find what stands in for the original.
+  const isForNode = isNative() ? file.endsWith(".mjs") : /\.m?js$/.test(file) && !importsOurs(file);
+  if (isForNode) return import(url);
   keepSource(file);
   jiti ??= makeJiti(cause);
   return (await jiti).import(file);

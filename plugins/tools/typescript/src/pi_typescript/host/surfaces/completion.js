@@ -1,6 +1,7 @@
 // Completion by extensions: each wraps the one before it, and the first is that of pi-tui, for commands and files.
 
 import { inExtension } from "../blame.js";
+import { importPackage } from "../loader.js";
 import { value } from "../mirror.js";
 import { Contributions } from "./contributions.js";
 import { pointsOf, unitsOf } from "./points.js";
@@ -10,7 +11,7 @@ const factories = new Contributions("completions");
 /** The base: commands of pi and files; undefined where pi-tui is not installed. */
 async function base() {
   try {
-    const { CombinedAutocompleteProvider } = await import("@earendil-works/pi-tui");
+    const { CombinedAutocompleteProvider } = await importPackage("@earendil-works/pi-tui");
     const commands = (value("commands") ?? []).map(({ name, description }) => ({ name, description }));
     return new CombinedAutocompleteProvider(commands, value("cwd"), null);
   } catch {

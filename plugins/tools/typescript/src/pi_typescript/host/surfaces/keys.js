@@ -1,5 +1,6 @@
 // Keys of actions: those of pi-tui's components and those of pi, as the user has set them.
 
+import { importPackage } from "../loader.js";
 import { on, value } from "../mirror.js";
 
 const NONE = { matches: () => false, getKeys: () => [], getEffectiveConfig: () => ({}) };
@@ -10,7 +11,7 @@ let manager;
 export async function keybindings() {
   let tui;
   try {
-    tui = await import("@earendil-works/pi-tui");
+    tui = await importPackage("@earendil-works/pi-tui");
   } catch {
     return NONE;
   }
