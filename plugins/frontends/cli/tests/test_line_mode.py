@@ -305,7 +305,7 @@ def test_a_form_is_one_question_after_the_other(talk, fake):
     terminal = talk()
     enter(terminal, "/harbour", "New harbour: Name: ")
     enter(terminal, "Brest", "New harbour: depth (default: 5): ")
-    enter(terminal, "deep", "depth is a whole number, not 'deep'")
+    enter(terminal, "deep", "depth must be a whole number, not 'deep'")
     enter(terminal, "", "Number or name: ")
     shown = enter(terminal, "yes", "Open this page in a browser: https://harbours.example/brest")
 

@@ -390,7 +390,7 @@ def test_a_clone_is_another_file(talk, fake):
     terminal.type("one\r")
     terminal.sees("\none\n")
     terminal.type("/clone\r")
-    terminal.sees("A copy: ")
+    terminal.sees("Continuing in a copy: ")
 
     assert len([*(fake.agent_dir / "sessions").rglob("*.jsonl")]) == 2
 

@@ -273,7 +273,7 @@ def test_the_line_mode_reloads(fake, extend, at_terminal):
     terminal.until("version 1")
     extend(command.format(2), "../agent/extensions/say.py")
     terminal.type("/reload\r")
-    terminal.until("loaded again")
+    terminal.until("were reloaded")
     terminal.type("/say\r")
     terminal.until("version 2")
     terminal.type("/quit\r")

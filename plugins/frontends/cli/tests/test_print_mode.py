@@ -384,7 +384,7 @@ def test_a_full_window_with_nothing_to_summarize_is_reported(pi):
     assert done.returncode == 1
     assert done.stdout == ""
     assert [line for line in done.stderr.splitlines() if "Warning" not in line] == [
-        "Compacting the conversation: the window is full",
+        "Compacting the conversation: the context window is full",
         "There is nothing to summarize",
         "Error: prompt is too long: 9000 tokens > 8000 maximum",
     ]

@@ -140,7 +140,7 @@ async def test_it_continues_when_the_server_was_started_again(empty_page, served
         await page.until("document.getElementById('state')?.textContent === 'ready'")
         await other.call("prompt", message="One")
         await page.until("document.querySelectorAll('.answer').length === 1")
-    await page.until("document.getElementById('state').textContent === 'connecting again'")
+    await page.until("document.getElementById('state').textContent === 'reconnecting'")
     await other.call("prompt", message="Two")
     await other.event("agent_settled")
     async with web_server(served.server, urlsplit(url).port, token, tmp_path / "agent"):
