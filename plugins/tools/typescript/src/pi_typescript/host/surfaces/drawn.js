@@ -44,6 +44,8 @@ export class Drawn {
   #last = 0;
   #lines;
   #failures = 0;
+  /** Whether a key is handled, after which it is rendered in any case. */
+  #isHandling = false;
   /** Where a button was pressed that is still held. */
   #pressed;
 
@@ -126,6 +128,7 @@ export class Drawn {
   }
 
   #input(message) {
+    this.#isHandling = true;
     this.run(() => {
       const data = this.#screen.filtered(message.data);
       if (data === undefined) return;
@@ -133,6 +136,7 @@ export class Drawn {
       if (target?.takeKey) target.takeKey(data, message);
       else target?.handleInput?.(data);
     });
+    this.#isHandling = false;
     this.requestRender(true);
   }
 
@@ -153,7 +157,7 @@ export class Drawn {
 
   /** Renders soon; at once for a key, which a person types and waits for. */
   requestRender(isForKey = false) {
-    if (!this.isOpen) return;
+    if (!this.isOpen || (this.#isHandling && !isForKey)) return;
     if (this.#timer !== undefined) {
       if (!isForKey) return;
       this.#stopTimer();
