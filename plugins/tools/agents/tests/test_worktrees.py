@@ -327,7 +327,7 @@ async def test_an_agent_that_removes_its_worktree_still_answers(repository, pi_s
 
     assert not failed
     assert result.startswith("Worked.\n\nIts changes are kept in ")
-    assert "does not exist any more" in result
+    assert "no longer exists" in result
 
 
 async def test_a_repository_without_commits_can_have_worktrees(tmp_path, pi_session, script):

@@ -110,7 +110,7 @@ def test_wrong_use_ends_with_2_and_writes_nothing(run, file, wrong: list[str]) -
 def test_a_name_is_not_taken_twice_and_an_unknown_one_not_removed(run, file) -> None:
     run("add", "tide", "--", "tides")
 
-    with pytest.raises(UserError, match="has a server 'tide' already"):
+    with pytest.raises(UserError, match="already has a server 'tide'"):
         run("add", "tide", "--", "other")
     with pytest.raises(UserError, match="has no server 'wind'"):
         run("remove", "wind")
