@@ -83,7 +83,7 @@ def test_every_program_of_the_page_is_run_here():
     assert set(PROGRAMS) == {
         "One answer",
         "Data instead of text",
-        "Data of your own types",
+        "Custom types",
         "A conversation",
         "A web app that streams",
         "Many prompts",
@@ -104,7 +104,7 @@ def test_data_instead_of_text(run):
 
 
 def test_data_of_your_own_types(run):
-    assert run("Data of your own types") == "Decimal('4')\n"
+    assert run("Custom types") == "Decimal('4')\n"
 
 
 def test_a_conversation(run):
