@@ -194,7 +194,7 @@ trust_level = "trusted"
         "setting sandbox_mode": NOT,
         "setting notify": NOT,
         "permission forbidden rm": TAKEN,
-        "permission prompt git ['push', 'fetch']": TAKEN,
+        "permission prompt git push|fetch": TAKEN,
         "permission host_executable(name='git')": NOT,
         "setting guardrails.enabled": DIFFERENT,
         "key auth.json": NOT,

@@ -208,6 +208,26 @@ def test_folders_and_files_outside_the_project_are_reported(machine, tmp_path):
     assert why(machine, "opencode", "--approve") == {"instructions evil.md": ("not", "it is outside the project")}
 
 
+@for_each(("agent", "name"), [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")])
+def test_instructions_of_subfolders_are_named(agent, name, machine):
+    machine.write(
+        {
+            f"packages/api/{name}": "x",
+            f"packages/web/{name}": "x",
+            f"node_modules/x/{name}": "x",
+            f".hidden/{name}": "x",
+            f"a/b/c/d/e/{name}": "x",
+        }
+    )
+
+    found = why(machine, agent, "--approve")
+
+    assert {key: outcome for key, (outcome, _) in found.items() if "packages" in key} == {
+        f"instructions packages/api/{name}, packages/web/{name}": "not"
+    }
+    assert len(found) == 1
+
+
 def test_everything_that_waits_for_trust_is_listed(machine):
     names = (".mcp.json", ".claude/rules/a.md", ".claude/CLAUDE.md", ".claude/agents/a.md", ".claude/settings.json")
     machine.write(dict.fromkeys(names, "{}"))
@@ -260,3 +280,30 @@ def test_json_with_comments_is_read(text, machine):
     machine.write({"~/.claude/settings.json": text})
 
     assert why(machine, "claude", "--dry-run")["model opus"][0] == "differently"
+
+
+def test_tools_that_opencode_does_not_offer_are_denied(machine):
+    machine.write({"opencode.json": json.dumps({"tools": {"webfetch": False, "bash": True, "unknown": False}})})
+
+    found = why(machine, "opencode", "--approve")
+
+    assert found["permission tools webfetch off"][0] == "taken"
+    assert found["permission tools unknown off"] == ("not", "pi has no tool of this name")
+    assert machine.read(".pi/settings.json")["guardrails"]["rules"] == [{"tool": "fetch", "action": "deny"}]
+
+
+def test_lists_and_files_are_described_in_words(machine):
+    machine.write(
+        {
+            ".claude/settings.json": json.dumps(
+                {"permissions": {"additionalDirectories": ["../a", "../b"], "allow": [""]}}
+            )
+        }
+    )
+    (machine.work / ".claude" / "commands").mkdir()
+    (machine.work / ".claude" / "commands" / "latin.md").write_bytes(b"caf\xe9")
+
+    found = why(machine, "claude", "--approve")
+
+    assert sorted(found) == ["command /latin", "permission additionalDirectories ../a, ../b"]
+    assert found["command /latin"][1] == "it is not text in UTF-8"

@@ -61,3 +61,10 @@ def test_a_name_that_is_not_callable_is_reported():
 @given(st.text() | st.builds(lambda body: f"---\n{body}\n---\n", st.text()))
 def test_whatever_a_file_holds_it_is_read(text):
     assert read(text).name == "review"
+
+
+def test_a_hint_of_several_arguments_in_brackets_is_read_as_it_is_written():
+    content = read("---\nargument-hint: [issue] [priority]\ndescription: Fix it\n---\nFix $1\n")
+
+    assert (content.problems, content.description) == ((), "Fix it")
+    assert content.data == {"argumentHint": "[issue] [priority]"}

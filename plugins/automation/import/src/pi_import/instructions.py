@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,11 @@ from pi_import.place import Unreadable
 from pi_import.steps import Step, decide, left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from pi_import.place import Place
 
-__all__ = ["as_it_is", "take_file", "user_file"]
+__all__ = ["as_it_is", "nested_left_out", "take_file", "user_file"]
 
 _OWN = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 """Names in the agent directory; the first that exists is used."""
@@ -75,6 +76,29 @@ def as_it_is(
             target=str(file),
             scope=place.scope,
         )
+
+
+def nested_left_out(place: Place, names: Collection[str]) -> Iterator[Step]:
+    """Yield one step for the files of these names in subfolders of a project, which pi does not read."""
+    found = sorted(_nested(place, names)) if place.scope == "project" else []
+    if found:
+        shown = [*found[:_MOST_NAMED], *(["..."] if len(found) > _MOST_NAMED else [])]
+        why = "pi reads those of the folder that it is started in, and above: start it there, or name them in yours"
+        yield left_out("instructions", ", ".join(shown), "subfolders", why, scope="project")
+
+
+def _nested(place: Place, names: Collection[str]) -> Iterator[str]:
+    for visited, (parent, below, files) in enumerate(os.walk(place.root), 1):
+        folder = Path(parent).relative_to(place.root)
+        if visited > _MOST_FOLDERS or len(folder.parts) >= _DEEPEST:
+            below.clear()
+        below[:] = [name for name in below if not name.startswith(".") and name not in _OF_OTHERS]
+        yield from (str(folder / name) for name in files if folder.parts and name in names)
+
+
+_MOST_NAMED, _MOST_FOLDERS, _DEEPEST = 5, 2_000, 4
+_OF_OTHERS = ("node_modules", "vendor", "venv", "target", "dist", "build", "__pycache__")
+"""Folders of dependencies and of what is built."""
 
 
 def _may_read(place: Place, path: str) -> bool:

@@ -79,7 +79,7 @@ def claude_rules(permissions: Any, source: str) -> Iterator[tuple[str, str, list
     for action in _ACTIONS:
         rules = permissions.get(action)
         for written in rules if isinstance(rules, list) else ():
-            if isinstance(written, str):
+            if isinstance(written, str) and written.strip():
                 ours, why = _of_claude(written.strip(), action)
                 yield f"{action} {written}", source, ours, why
 
@@ -172,14 +172,25 @@ def _prefix_rule(call: ast.Call) -> tuple[int, str, list[Rule], str]:
         for head in heads
         for command in (head, f"{head} *")
     ]
-    return _ACTIONS.index(action), f"{values.get('decision', 'allow')} {' '.join(map(str, pattern))}", rules, ""
+    words = ["|".join(map(str, part)) if isinstance(part, list) else str(part) for part in pattern]
+    return _ACTIONS.index(action), f"{values.get('decision', 'allow')} {' '.join(words)}", rules, ""
 
 
 # opencode
 
 
-def opencode_rules(permission: Any, source: str) -> Iterator[tuple[str, str, list[Rule], str]]:
-    """Yield the rules of ``permission`` in ``opencode.json``; there the last match decides, so they are reversed."""
+def opencode_rules(permission: Any, source: str, tools: Any = None) -> Iterator[tuple[str, str, list[Rule], str]]:
+    """Yield the rules of ``opencode.json``; there the last match decides, so they are reversed.
+
+    Args:
+        permission: The value of ``permission``.
+        source: The file.
+        tools: The value of ``tools``, which says of each tool whether the model is offered it.
+    """
+    for name, is_on in tools.items() if isinstance(tools, dict) else ():
+        if is_on is False:
+            ours = _whole(rule_tools(str(name)), "deny")[0]
+            yield f"tools {name} off", source, ours, "" if ours else "pi has no tool of this name"
     if isinstance(permission, str):
         permission = {"*": permission}
     if not isinstance(permission, dict):

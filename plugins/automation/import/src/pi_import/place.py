@@ -81,6 +81,8 @@ class Place:
             if status.st_size > LARGEST:
                 raise Unreadable(f"has {status.st_size:,} bytes, and at most {LARGEST:,} are read")
             return file.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise Unreadable("is not text in UTF-8") from error
         except (OSError, ValueError) as error:
             raise Unreadable(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import pi_hookspecs
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_template"]
 
+_HINTS = re.compile(r"\[[^]]*\](?: +\[[^]]*\])+")
 MAX_FIRST_LINE = 60
 """Characters of the first line that are used as a description."""
 
@@ -19,13 +21,16 @@ MAX_FIRST_LINE = 60
 def read_template(file: ResourceFile, text: str) -> ResourceContent:
     """Return a template's name and description; ``data`` has ``argumentHint`` where the file gives one.
 
-    Invalid frontmatter is reported, and the text after it is used.
+    Invalid frontmatter is reported, and the text after it is used. A hint of several arguments in brackets is valid:
+    commands of other agents have ``argument-hint: [issue] [priority]``.
     """
     from pi_core import parse_frontmatter  # every session imports this module, few have a template to parse
 
-    written = parse_frontmatter(text)
-    problems = []
-    if written.problem is not None:
+    written, problems = parse_frontmatter(text), []
+    literal = parse_frontmatter(text, literal=True) if written.problem is not None else written
+    if literal is not written and _HINTS.fullmatch(str(literal.values.get("argument-hint", ""))):
+        written = literal
+    elif written.problem is not None:
         problems.append(pi_hookspecs.ResourceProblem(path=file.path, line=written.line, message=written.problem))
     name = os.path.basename(file.path).removesuffix(".md")  # noqa: PTH119 - there may be hundreds
     if len(name.split()) != 1:

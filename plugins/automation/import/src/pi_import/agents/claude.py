@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_import.commands import markdown_commands
 from pi_import.hook_files import take_hooks
-from pi_import.instructions import as_it_is, take_file
+from pi_import.instructions import as_it_is, nested_left_out, take_file
 from pi_import.models import take_key, take_level, take_variables
 from pi_import.permissions import claude_rules, take_rules
 from pi_import.skills import agents_as_they_are, take_rules_for_paths, take_skills
@@ -101,6 +101,7 @@ def _instructions(place: Place, folder: Path) -> Iterator[Step]:
     yield from take_file(place, folder / "CLAUDE.md", imports=True)
     yield from as_it_is(place, place.root / "CLAUDE.local.md")
     yield from take_rules_for_paths(place, folder / "rules")
+    yield from nested_left_out(place, ("CLAUDE.md",))
 
 
 def _settings(place: Place, settings: dict[str, Any], source: str, models: Models) -> Iterator[Step]:
@@ -108,8 +109,9 @@ def _settings(place: Place, settings: dict[str, Any], source: str, models: Model
     permissions = settings.get("permissions")
     for key in ("defaultMode", "additionalDirectories", "disableBypassPermissionsMode"):
         if isinstance(permissions, dict) and permissions.get(key):
-            why = _MODES.get(key, "")
-            yield left_out("permission", f"{key} {permissions[key]!s:.80}", source, why, scope=place.scope)
+            value = permissions[key]
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            yield left_out("permission", f"{key} {shown:.80}", source, _MODES.get(key, ""), scope=place.scope)
     if settings.get("disableAllHooks") is True:
         yield left_out("hook", "all hooks", source, "disableAllHooks is true", scope=place.scope)
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_import.commands import toml_commands
 from pi_import.hook_files import take_hooks
-from pi_import.instructions import as_it_is, take_file
+from pi_import.instructions import as_it_is, nested_left_out, take_file
 from pi_import.models import take_key
 from pi_import.permissions import gemini_rules, take_rules
 from pi_import.skills import take_agents, take_skills
@@ -66,6 +66,7 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
             yield from as_it_is(place, place.root / name)
         else:
             yield from take_file(place, (folder if place.scope == "user" else place.root) / name, imports=True)
+    yield from nested_left_out(place, ("GEMINI.md",))
     yield from toml_commands(place, folder / "commands")
     yield from take_agents(place, folder / "agents")
     yield from take_skills(place, folder / "skills")

@@ -36,7 +36,7 @@ _APIS = {
     "@ai-sdk/openai": "openai-responses",
     "@ai-sdk/anthropic": "anthropic-messages",
 }
-_TAKEN = ["instructions", "command", "agent", "mode", "provider", "model", "permission", "mcp"]
+_TAKEN = ["instructions", "command", "agent", "mode", "provider", "model", "permission", "tools", "mcp"]
 """Keys of ``opencode.json`` that other steps are about."""
 _UNUSED = {
     "plugin": "plugins of opencode are JavaScript; pi plugin new creates one in Python",
@@ -123,7 +123,7 @@ def _config(place: Place, file: Path, models: Models) -> Iterator[Step]:
             mode = {"mode": "primary"} if name in _MAIN else {}
             yield from take_agent(place, name, {**value, **mode}, text, source)
     yield from _models(place, config, models, source)
-    yield from take_rules(place, opencode_rules(config.get("permission"), source), in_order=True)
+    yield from take_rules(place, opencode_rules(config.get("permission"), source, config.get("tools")), in_order=True)
     for key, why in _UNUSED.items():
         if config.get(key):
             yield left_out("setting", key, source, why, scope=place.scope)
