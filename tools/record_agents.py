@@ -153,7 +153,7 @@ def _scenes(terminal: Terminal, work: Path, agent_dir: Path) -> list[str]:
     terminal.press("Enter")
     scene("The preview of the rewind", terminal.wait("D bay.txt"))
     terminal.press("Enter")
-    scene("Rewound", terminal.wait("Brought back"))
+    scene("Rewound", terminal.wait("Restored 2 files"))
     terminal.press("C-c")
     terminal.type("/rewind undo")
     scene("Undone", terminal.wait("to before the rewind"))

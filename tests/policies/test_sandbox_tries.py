@@ -31,7 +31,7 @@ pytestmark = [
 
 PAGE = Path(__file__).parents[2] / "docs" / "sandbox.md"
 SECRET = "s3cret-of-the-user"
-OWN_NAMESPACE = {"unshare (users)": "user namespaces of their own"}
+OWN_NAMESPACE = {"unshare (users)": "Programs can create user namespaces"}
 GAPS = {
     "landlock": {
         **OWN_NAMESPACE,

@@ -110,7 +110,7 @@ def test_the_changes_of_a_version_are_listed(talk):
     terminal = talk()
 
     newest = enter(terminal, "/changelog", "/changelog 1.0.0")
-    older = enter(terminal, "/changelog 1.0.0", "- pi runs: a plugin host with hooks")
+    older = enter(terminal, "/changelog 1.0.0", "- pi runs, with a plugin host with hooks")
 
     assert f"## {__version__} (" in newest
     assert older.count(f"## {__version__} (") == 1
