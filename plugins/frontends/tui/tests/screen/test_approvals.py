@@ -151,6 +151,27 @@ async def test_a_question_does_not_wait_after_a_message_was_sent(desk, draws) ->
         assert draws.results == [None]
 
 
+async def test_a_question_that_waits_is_dismissed_when_pi_ends(desk, draws) -> None:
+    async with desk((80, 24)) as user:
+        asks = asyncio.Event()
+
+        async def approve(ctx):
+            await asks.wait()
+            return await ctx.ui.approve(APPROVAL)
+
+        await draws.lets(user, approve)
+        await user.press("m", "a")
+        asks.set()
+        await user.press("y")
+        assert user.app.dialog is None
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        ended.set_result(None)
+        await user.app.close(ended)
+
+        await user.when(lambda: draws.results)
+        assert draws.results == [None]
+
+
 class AsksForEdits:
     """Asks before each change of a file."""
 

@@ -28,6 +28,8 @@ async def ask_component(app: ScreenApp, factory: ComponentFactory, overlay: Over
 async def _ask_instead(app: ScreenApp, factory: ComponentFactory) -> Any:
     result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     await app.keyboard.wait_for_pause(result)
+    if result.done():
+        return None
     place = Place(app, app.board, app.draw_dialog, lambda value: _set(result, value), asks=True)
     if not place.fill(factory):
         return result.result() if result.done() else None
@@ -48,6 +50,8 @@ async def _ask_instead(app: ScreenApp, factory: ComponentFactory) -> Any:
 async def _ask_overlay(app: ScreenApp, factory: ComponentFactory, overlay: Overlay) -> Any:
     result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     await app.keyboard.wait_for_pause(result)
+    if result.done():
+        return None
     opened = OpenOverlay(app, overlay, lambda value: _set(result, value))
     if not opened.place.fill(factory):
         return result.result() if result.done() else None

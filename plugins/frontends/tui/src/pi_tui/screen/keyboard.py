@@ -45,6 +45,7 @@ class Keyboard:
         self._app = app
         self._edited_at: float | None = None
         """When the last key edited a text that is not sent yet; None if the last key did something else."""
+        self._waiting: set[asyncio.Future[Any]] = set()
         self._ladders = Ladders(app, time.monotonic)
         self._actions: dict[str, Callable[[], object]] = {
             "app.interrupt": self._ladders.escape,
@@ -94,11 +95,21 @@ class Keyboard:
         Args:
             question: The result of the question; the wait ends when it is done.
         """
-        while self._edited_at is not None and not question.done():
-            left = self._edited_at + _PAUSE - time.monotonic()
-            if left <= 0:
-                return
-            await asyncio.wait([question], timeout=left)
+        self._waiting.add(question)
+        try:
+            while self._edited_at is not None and not question.done():
+                left = self._edited_at + _PAUSE - time.monotonic()
+                if left <= 0:
+                    return
+                await asyncio.wait([question], timeout=left)
+        finally:
+            self._waiting.discard(question)
+
+    def dismiss_waiting(self) -> None:
+        """Dismiss the questions that wait for a pause, because the application ends."""
+        for each in self._waiting:
+            if not each.done():
+                each.set_result(None)
 
     def _edits(self, key: Key) -> bool:
         """Handle a key; return whether it went to the editor."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pi_tui.editor.state import Editor
     from pi_tui.plugins_ui.overlays import Overlays
     from pi_tui.port.protocol import Port
+    from pi_tui.screen.keyboard import Keyboard
     from pi_tui.screen.talk import Talk
     from pi_tui.view.state import State
 
@@ -108,6 +109,7 @@ class Life(_App):
     history: PromptFile | None
     dialogs: list[Dialog[Any]]
     overlays: Overlays
+    keyboard: Keyboard
     first_problems: list[str]
 
     def notice(self, text: str, level: NoticeLevel = "info") -> None:
@@ -226,6 +228,7 @@ class Life(_App):
         """Stop current work, and end the application."""
         self.is_talking = False
         self.overlays.close_all()
+        self.keyboard.dismiss_waiting()
         for dialog in [*self.dialogs]:
             dialog.finish(None)  # otherwise, a command that waits for an answer would not end
         await self.talk.end()
