@@ -69,7 +69,7 @@ def test_what_runs_is_opened_and_stopped_from_the_strip(size, state_of, server):
         screen.enter(call("bash", **SERVER_PROCESS))
         screen.terminal.sees("▸ 1 process")
         screen.press(ALT_DOWN)
-        screen.terminal.sees("What runs", "tide g")
+        screen.terminal.sees("Running and waiting", "tide g")
         screen.resized()
         screen.press(ENTER)
         screen.resized()

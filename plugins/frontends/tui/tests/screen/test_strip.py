@@ -68,9 +68,9 @@ async def test_s_stops_one_while_the_list_stays_open_and_follows(desk) -> None:
         await user.sees("2 ships at sea")
         await user.press("enter", "s")
         await user.sees("1 ship at sea", "→  s2  yawl")
-        assert "ketch" not in user.text.partition("What runs")[2]
+        assert "ketch" not in user.text.partition("Running and waiting")[2]
         await user.press("escape")
-        await user.when(lambda: "What runs" not in user.text)
+        await user.when(lambda: "Running and waiting" not in user.text)
 
         assert HARBOUR.calls == ["sink s1"]
 
@@ -79,4 +79,4 @@ async def test_enter_at_an_empty_prompt_does_nothing_while_nothing_runs(desk) ->
     async with desk((80, 24)) as user:
         await user.press("enter", "alt+down")
 
-        assert "What runs" not in user.text
+        assert "Running and waiting" not in user.text
