@@ -262,7 +262,7 @@ async def test_an_editor_talks_to_a_served_session_through_an_adapter_by_others(
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--socket", "/x" * 60], "may have 100 bytes"),
+        (["--socket", "/x" * 60], "can have at most 100 bytes"),
         (["--socket", "/dev/null"], "exists and is not a socket"),
         (["--socket", "/nowhere/s"], "cannot be created: No such file or directory"),
         (["--port", "0", "--url", "box"], "--url takes an address such as https://"),

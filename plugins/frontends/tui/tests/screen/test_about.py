@@ -246,7 +246,7 @@ async def test_the_changes_of_this_version_are_displayed_from_their_beginning(de
         await user.press("escape")
 
         await user.type("/changelog 1.0.0", "enter")
-        await user.sees("1.0.0 (2026-11-22)", "pi runs: a plugin host with hooks")
+        await user.sees("1.0.0 (2026-11-22)", "pi runs, with a plugin host with hooks")
         await user.press("escape")
 
         await user.type("/changelog 0.1", "enter")
