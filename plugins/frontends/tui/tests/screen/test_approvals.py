@@ -29,6 +29,19 @@ async def asked(user, draws, approval=APPROVAL) -> None:
     await user.sees("Let bash do this?")
 
 
+async def asked_while_typing(user, draws) -> None:
+    """Ask after the user has typed the first letters of a word."""
+    asks = asyncio.Event()
+
+    async def approve(ctx):
+        await asks.wait()
+        return await ctx.ui.approve(APPROVAL)
+
+    await draws.lets(user, approve)
+    await user.press("m", "a")
+    asks.set()
+
+
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
@@ -120,15 +133,7 @@ async def test_a_long_reason_leaves_room_for_the_answers_and_a_row_of_what_it_is
 
 async def test_a_question_waits_until_the_user_has_stopped_typing(desk, draws) -> None:
     async with desk((80, 24)) as user:
-        asks = asyncio.Event()
-
-        async def approve(ctx):
-            await asks.wait()
-            return await ctx.ui.approve(APPROVAL)
-
-        await draws.lets(user, approve)
-        await user.press("m", "a")
-        asks.set()
+        await asked_while_typing(user, draws)
         await user.press("y", "space", "n")
 
         assert user.app.editor.text.text == "may n"
@@ -153,15 +158,7 @@ async def test_a_question_does_not_wait_after_a_message_was_sent(desk, draws) ->
 
 async def test_a_question_that_waits_is_dismissed_when_pi_ends(desk, draws) -> None:
     async with desk((80, 24)) as user:
-        asks = asyncio.Event()
-
-        async def approve(ctx):
-            await asks.wait()
-            return await ctx.ui.approve(APPROVAL)
-
-        await draws.lets(user, approve)
-        await user.press("m", "a")
-        asks.set()
+        await asked_while_typing(user, draws)
         await user.press("y")
         assert user.app.dialog is None
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
