@@ -36,6 +36,19 @@ class Line(Person):
         column, row = self.terminal.cursor
         return column == 2 and self.terminal.rows[row] == ">"
 
+    def settle(self) -> str:
+        """Wait for the end of a command or its question; while it waits for a lock, it computes nothing either."""
+        text = super().settle()
+        while self._works:
+            self.terminal.until(lambda: not self._works, f"after {self._step} its end")
+            text = super().settle()
+        return text
+
+    @property
+    def _works(self) -> bool:
+        """Whether a command or an answer is in progress: the prompt is there, but Ctrl-C would abort something."""
+        return self.terminal.process.poll() is None and self.at_prompt and self.terminal.interrupts
+
     def news(self, text: str) -> str:
         """Return what was written since the last check: a line that has scrolled away counts, too."""
         written = self.terminal.written[self._checked :].decode(errors="replace")

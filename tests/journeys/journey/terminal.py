@@ -29,6 +29,9 @@ _QUIET = 0.08
 
 _TICK = 0.01
 
+_LFLAG = 3
+"""Index into the result of ``tcgetattr``."""
+
 
 class NotReached(AssertionError):
     """What was waited for did not come; the message has the screen."""
@@ -121,6 +124,11 @@ class Terminal:
     def size(self) -> tuple[int, int]:
         """Columns and rows."""
         return self._screen.columns, self._screen.lines
+
+    @property
+    def interrupts(self) -> bool:
+        """Whether Ctrl-C is a signal for the program, and not a key that it reads."""
+        return bool(termios.tcgetattr(self._its)[_LFLAG] & termios.ISIG)
 
     def resize(self, size: tuple[int, int]) -> None:
         """Give the terminal other columns and rows."""
