@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import selectors
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -15,11 +13,10 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
 
-from pi_terminal_kit.pastes import marks_pastes
 from pi_tui.direct import open_terminal
 from pi_tui.displayed import Displayed
 from pi_tui.keys.events import Focus, Key, Mouse, Paste, Reply
-from pi_tui.keys.parse import Parser
+from pi_tui.keys.read import KeyReader
 from pi_tui.squeeze import squeezed
 
 if TYPE_CHECKING:
@@ -32,9 +29,6 @@ if TYPE_CHECKING:
     from pi_tui.terminal import Terminal
 
 __all__ = ["ScreenDriver", "TerminalGone", "TerminalReply"]
-
-_SEQUENCE_SECONDS = 0.05
-"""Seconds without further input after which the possible beginning of a sequence counts as a key."""
 
 _SYNC_SUPPORTED = ("\x1b[?2026;1$y", "\x1b[?2026;2$y")
 
@@ -120,8 +114,7 @@ class ScreenDriver(LinuxDriver):
         self._direct: DirectOutput | None = None
         self._terminal: Terminal = app.terminal
         self._filters: TypedFilters = app.typed_filters
-        self._wake_read, self._wake_write = os.pipe()
-        self._early = b""
+        self._reader: KeyReader | None = None
         self._displayed = Displayed(scrolls=_can_scroll())
         self._awaits_attributes = self._has_other_keys = False
         self._frame: list[str] | None = None
@@ -167,7 +160,7 @@ class ScreenDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Take over the screen."""
         self._displayed.forget()
-        self._early = self._terminal.stop_early()
+        early = self._terminal.stop_early()
         super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
         self._terminal.is_taken = True
         if self._terminal.shows_cursor:
@@ -177,6 +170,8 @@ class ScreenDriver(LinuxDriver):
         self._direct = open_terminal(sys.__stdout__)
         self._awaits_attributes, self._has_other_keys = True, False
         self.write(_ASK_FOR_KEYS)
+        self._reader = KeyReader(self.fileno, self._filters, self._pass_on, lambda: self.send_message(TerminalGone()))
+        self._reader.start(early)
 
     def stop_application_mode(self) -> None:
         """Return the terminal."""
@@ -202,41 +197,18 @@ class ScreenDriver(LinuxDriver):
         """Do nothing, since SIGWINCH reports changes of the size."""
 
     def disable_input(self) -> None:
-        """Wake the reading thread, so that it ends."""
-        with suppress(OSError):
-            os.write(self._wake_write, b"\0")
+        """Stop reading."""
+        if self._reader is not None:
+            self._reader.stop()
+            self._reader = None
         super().disable_input()
-        with suppress(OSError):
-            os.read(self._wake_read, 1)
 
     def run_input_thread(self) -> None:
-        """Read events until the input is disabled; the thread sleeps while there is no input."""
-        parser = Parser(marks_pastes=marks_pastes(os.environ.get("TERM", "")))
-        early, self._early = self._early, b""
-        self._pass_on(parser.feed(early))
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.fileno, selectors.EVENT_READ)
-            selector.register(self._wake_read, selectors.EVENT_READ)
-            while not self.exit_event.is_set():
-                ready = selector.select(_SEQUENCE_SECONDS if parser.pending else None)
-                if not ready:
-                    self._pass_on(parser.flush())
-                elif any(key.fd == self.fileno for key, _ in ready):
-                    data = self._read()
-                    if not data:
-                        self.send_message(TerminalGone())
-                        return
-                    self._pass_on(parser.feed(self._filters.filtered_in_thread(data)))
-
-    def _read(self) -> bytes:
-        try:
-            return os.read(self.fileno, 65536)
-        except OSError:
-            return b""
+        """Do nothing: the event loop reads the keys."""
 
     def send_message(self, message: Message) -> None:
-        """Pass a message to the application, from the reading thread, without a task and a future for each key."""
-        self._loop.call_soon_threadsafe(self._app.post_message, message)
+        """Pass a message to the application, without a task and a future for each key."""
+        self._app.post_message(message)
 
     def _pass_on(self, found: list[Event]) -> None:
         for event in found:

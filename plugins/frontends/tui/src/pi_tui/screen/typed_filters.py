@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import concurrent.futures
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["TypedFilters"]
 
 _SECONDS = 1.0
-"""Seconds that the input thread waits for the handlers; after that, it uses the input unchanged."""
+"""Seconds for which input waits for the handlers; after that, it is used unchanged."""
 
 
 class TypedFilters:
@@ -24,11 +23,14 @@ class TypedFilters:
     def __init__(self) -> None:
         self._handlers: list[TerminalInputHandler] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no handlers."""
+        return not self._handlers
 
     def add(self, handler: TerminalInputHandler) -> Callable[[], None]:
         """Add a handler; return a function that removes it."""
-        self._loop = asyncio.get_running_loop()
         self._handlers.append(handler)
 
         def remove() -> None:
@@ -48,14 +50,10 @@ class TypedFilters:
             text = answer if isinstance(answer, str) else text
         return text
 
-    def filtered_in_thread(self, data: bytes) -> bytes:
-        """Return input after all handlers; called in the thread that reads the input."""
-        if not self._handlers or self._loop is None or self._loop.is_closed():
-            return data
+    async def bytes_after(self, data: bytes) -> bytes:
+        """Return input after all handlers; unchanged if they take too long, or fail while they are waited for."""
         text = self._decoder.decode(data)
-        waiting = asyncio.run_coroutine_threadsafe(self.filtered(text), self._loop)
         try:
-            return waiting.result(_SECONDS).encode()
-        except concurrent.futures.TimeoutError:
-            waiting.cancel()
+            return (await asyncio.wait_for(self.filtered(text), _SECONDS)).encode()
+        except Exception:  # noqa: BLE001 - of a plugin; what was typed must not be lost
             return text.encode()

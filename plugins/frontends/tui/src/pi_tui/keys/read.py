@@ -1,0 +1,113 @@
+"""Reads the terminal in the event loop: from a thread, each key would arrive a quarter of a millisecond later."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from contextlib import suppress
+from contextvars import Context
+from typing import TYPE_CHECKING
+
+from pi_terminal_kit.pastes import marks_pastes
+from pi_tui.keys.parse import Parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_tui.keys.events import Event
+    from pi_tui.screen.typed_filters import TypedFilters
+
+__all__ = ["KeyReader"]
+
+_SEQUENCE_SECONDS = 0.05
+"""Seconds without further input after which the possible beginning of a sequence counts as a key."""
+
+_MOST = 1 << 16
+"""Bytes that are read at once."""
+
+
+class KeyReader:
+    """Reads events from the terminal until it is stopped.
+
+    Args:
+        descriptor: The terminal's input.
+        filters: Plugins' handlers of the input.
+        take: Called with the events of each input.
+        end: Called when the terminal was closed.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        filters: TypedFilters,
+        take: Callable[[list[Event]], object],
+        end: Callable[[], object],
+    ) -> None:
+        self._filters = filters
+        self._take = take
+        self._end = end
+        self._loop = asyncio.get_running_loop()
+        self._parser = Parser(marks_pastes=marks_pastes(os.environ.get("TERM", "")))
+        self._descriptor = _reopened(descriptor)
+        self._unfiltered: deque[bytes] = deque()
+        self._filtering: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self, early: bytes) -> None:
+        """Begin with input that was read before."""
+        context = Context()  # what is typed is nothing that the present task does
+        context.run(self._feed, early)
+        context.run(self._loop.add_reader, self._descriptor, self._read)
+
+    def stop(self) -> None:
+        """Stop reading; a key that may continue is not waited for."""
+        with suppress(RuntimeError):  # the loop was closed
+            self._loop.remove_reader(self._descriptor)
+        for each in (self._filtering, self._timer):
+            if each is not None:
+                each.cancel()
+        with suppress(OSError):
+            os.close(self._descriptor)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._descriptor, _MOST)
+        except BlockingIOError:  # another program was faster
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._descriptor)
+            self._end()
+        elif self._filtering is None and self._filters.is_empty:
+            self._feed(data)
+        else:
+            self._unfiltered.append(data)
+            self._filtering = self._filtering or self._loop.create_task(self._filter())
+
+    async def _filter(self) -> None:
+        """Pass on what was read, one after the other: a handler may wait for another process."""
+        while self._unfiltered:
+            self._feed(await self._filters.bytes_after(self._unfiltered.popleft()))
+        self._filtering = None
+
+    def _feed(self, data: bytes) -> None:
+        self._pass_on(self._parser.feed(data))
+
+    def _flush(self) -> None:
+        self._pass_on(self._parser.flush())
+
+    def _pass_on(self, found: list[Event]) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(_SEQUENCE_SECONDS, self._flush) if self._parser.pending else None
+        self._take(found)
+
+
+def _reopened(descriptor: int) -> int:
+    """Return a descriptor of the same terminal that never blocks; the one of standard input is shared with programs."""
+    try:
+        return os.open(os.ttyname(descriptor), os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:  # it has no name here
+        return os.dup(descriptor)

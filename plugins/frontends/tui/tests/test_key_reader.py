@@ -1,0 +1,122 @@
+"""Keys from a terminal: what is read, and in which order it is passed on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import termios
+import tty
+
+import pytest
+
+from pi_tui.keys.events import Key, Paste
+from pi_tui.keys.read import KeyReader
+from pi_tui.screen.typed_filters import TypedFilters
+
+
+class Reading:
+    """A reader of a terminal, and what it has passed on."""
+
+    def __init__(self, keyboard: int, descriptor: int) -> None:
+        self.keyboard = keyboard
+        self.filters = TypedFilters()
+        self.found: list[str] = []
+        self.has_changed = asyncio.Event()
+        self.has_ended = asyncio.Event()
+        self.reader = KeyReader(descriptor, self.filters, self._take, self._end)
+
+    def type(self, text: str) -> None:
+        os.write(self.keyboard, text.encode())
+
+    async def until(self, *expected: str) -> None:
+        async with asyncio.timeout(5):
+            while self.found != [*expected]:
+                self.has_changed.clear()
+                await self.has_changed.wait()
+
+    def _take(self, events) -> None:
+        for event in events:
+            assert isinstance(event, Key | Paste)
+            self.found.append(event.name if isinstance(event, Key) else event.text)
+        self.has_changed.set()
+
+    def _end(self) -> None:
+        self.has_ended.set()
+
+
+@pytest.fixture
+async def reading():
+    keyboard, descriptor = pty.openpty()
+    tty.setraw(descriptor, termios.TCSANOW)
+    reading = Reading(keyboard, descriptor)
+    yield reading
+    reading.reader.stop()
+    os.close(descriptor)
+
+
+async def test_keys_are_read_after_those_that_were_typed_before(reading):
+    reading.reader.start(b"ab")
+    reading.type("c\x1b[A")
+
+    await reading.until("a", "b", "c", "up")
+
+
+async def test_a_key_that_may_continue_is_one_after_a_while(reading):
+    reading.reader.start(b"")
+    reading.type("\x1b")
+
+    await reading.until("escape")
+
+
+async def test_a_sequence_that_arrives_in_pieces_is_one_key(reading):
+    reading.reader.start(b"")
+    reading.type("\x1b[")
+    await asyncio.sleep(0.01)
+    reading.type("A")
+
+    await reading.until("up")
+
+
+async def test_a_handler_that_waits_keeps_the_order(reading):
+    async def slow(text: str) -> str:
+        await asyncio.sleep(0.02)
+        return text.replace("a", "x")
+
+    remove = reading.filters.add(slow)
+    reading.reader.start(b"")
+    reading.type("a")
+    await asyncio.sleep(0.005)
+    remove()
+    reading.type("b")
+
+    await reading.until("x", "b")
+
+
+async def test_what_a_handler_fails_on_is_typed_as_it_is(reading):
+    async def failing(text: str) -> str:
+        raise KeyError(text)
+
+    reading.filters.add(failing)
+    reading.reader.start(b"")
+    reading.type("a")
+    await reading.until("a")
+    reading.type("b")
+
+    await reading.until("a", "b")
+
+
+async def test_a_terminal_that_is_closed_ends_it(reading):
+    reading.reader.start(b"")
+    os.close(reading.keyboard)
+
+    await asyncio.wait_for(reading.has_ended.wait(), 5)
+
+
+async def test_nothing_is_read_after_the_end(reading):
+    reading.reader.start(b"")
+    reading.reader.stop()
+    reading.type("a")
+    await asyncio.sleep(0.01)
+
+    assert reading.found == []
