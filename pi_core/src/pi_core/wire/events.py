@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 
@@ -17,10 +17,8 @@ from pi_core.wire.names import wire_name
 from pi_hookspecs.errors import PiError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import ModuleType
-
-    from pi_hookspecs.messages import AssistantMessage
 
 __all__ = ["event_from_wire"]
 
@@ -28,8 +26,12 @@ _MODULES = ("agent", "notices", "tools")
 """Modules of ``pi_hookspecs.events`` that define the events for subscribers."""
 
 
-def event_from_wire(data: Mapping[str, Any]) -> Any:
+def event_from_wire(data: Mapping[str, Any], partial: Callable[[], Any] | None = None) -> Any:
     """Return an event by its ``type``; None for a type that this version does not know.
+
+    Args:
+        data: The event as JSON data.
+        partial: Returns the message so far, for a ``message_update``; without it, asking for that fails.
 
     Raises:
         PiError: A field is missing or of a wrong type; the message has its path.
@@ -38,19 +40,23 @@ def event_from_wire(data: Mapping[str, Any]) -> Any:
     if kind == "message_update":
         from pi_hookspecs.events.agent import MessageUpdateEvent
 
-        return MessageUpdateEvent(assistant_message_event=_update(data.get("assistantMessageEvent")))
+        return MessageUpdateEvent(assistant_message_event=_update(data.get("assistantMessageEvent"), partial))
     found = _classes(_MODULES).get(str(kind))
     return None if found is None else from_wire(dict(data), found)
 
 
-class _NoPartial:
+@attrs.frozen
+class _Elsewhere:
     """Replaces the builder of an answer, which is in the other process."""
 
-    def partial(self) -> AssistantMessage:
-        raise PiError("An answer received from another process has no partial message; accumulate its deltas.")
+    partial: Callable[[], Any]
 
 
-def _update(data: Any) -> Any:
+def _no_partial() -> NoReturn:
+    raise PiError("An answer received from another process has no partial message; accumulate its deltas.")
+
+
+def _update(data: Any, partial: Callable[[], Any] | None) -> Any:
     kind = data.get("type") if isinstance(data, dict) else None
     found = _stream_classes().get(str(kind))
     if found is None:
@@ -66,7 +72,7 @@ def _update(data: Any) -> Any:
     fields = {name: data[wire_name(name)] for name in names}
     if "tool_call" in fields:
         fields["tool_call"] = content_from_wire(fields["tool_call"])
-    return found(source=_NoPartial(), **fields)
+    return found(source=_Elsewhere(partial or _no_partial), **fields)
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import pi_isolated
@@ -329,6 +331,36 @@ async def test_of_a_stream_only_some_updates_are_sent(pi_session, script, pi_ext
     await pi_session.prompt("Go")
 
     assert 1 <= int((pi_extensions[0] / "seen").read_text()) < 100
+
+
+GROWING = """
+ready(hooks={"message_update": {"delta": True}, "agent_end": {}})
+content = []
+for message in messages():
+    if message["type"] == "hook":
+        if message["hook"] == "message_update":
+            assert "message" not in message["event"]
+            delta = message["event"]["delta"]
+            if "content" in delta["set"]:
+                content = content[:delta["keep"].get("content", 0)] + delta["set"]["content"]
+            for name, text in delta.get("append", {}).get("content", {}).items():
+                content[delta["keep"]["content"] - 1][name] += text
+        else:
+            with open("seen", "w") as file:
+                file.write(json.dumps(content))
+        answer(message)
+"""
+
+
+@pytest.mark.program(GROWING)
+async def test_a_program_may_ask_for_what_is_new_of_an_answer(pi_session, script, pi_extensions):
+    script.turn(steps.text("High water"), steps.delay(0.3), steps.text("at noon"), steps.delay(0.3))
+
+    await pi_session.prompt("Go")
+
+    seen = [each["text"] for each in json.loads((pi_extensions[0] / "seen").read_text())]
+    assert seen[0] == "High water"
+    assert "at noon".startswith(seen[1])
 
 
 AT_ONCE = """

@@ -12,8 +12,8 @@ from pi_hookspecs import answers_of
 from pi_hookspecs.samples import sample_event
 from pi_hookspecs.specs import all_hookspecs
 from pi_isolated.child.child_main import EventReader
-from pi_isolated.events import EventWriter
-from pi_isolated.ready import parse_ready
+from pi_isolated.events import EventWriter, UnsentEvent
+from pi_isolated.ready import DELTA_HOOKS, parse_ready
 from pi_testing import for_each, steps
 
 pytestmark = pytest.mark.pi(entry_points=["isolated"])
@@ -146,16 +146,36 @@ EVENTS = [name for name, spec in all_hookspecs().items() if answers_of(spec) is 
 def test_every_event_is_the_same_in_the_process(hook):
     event = sample_event(hook)
 
-    there = EventReader().read(hook, json.loads(json.dumps(EventWriter().write(hook, event))))
+    there = EventReader().read(
+        hook, json.loads(json.dumps(EventWriter().write(UnsentEvent(hook, event, by_delta=True))))
+    )
 
     assert type(there) is type(event)
-    if hook != "message_update":
-        assert to_wire(there) == to_wire(event)
+    assert to_wire(there) == to_wire(event)
 
 
-@pytest.mark.parametrize("hook", ["context", "before_provider_request"])
+@pytest.mark.parametrize("hook", DELTA_HOOKS)
 def test_every_event_that_is_sent_as_changes_is_the_same_in_the_process(hook):
     event, writer, reader = sample_event(hook), EventWriter(), EventReader()
 
     for _ in range(2):
-        assert to_wire(reader.read(hook, writer.write(hook, event))) == to_wire(event)
+        assert to_wire(reader.read(hook, writer.write(UnsentEvent(hook, event, by_delta=True)))) == to_wire(event)
+
+
+WATCHING = """
+    from pi_hookspecs import hookimpl
+
+    @hookimpl
+    def message_update(event):
+        with open("seen", "w") as file:
+            file.write(event.message.text)
+"""
+
+
+@pytest.mark.python(WATCHING)
+async def test_a_plugin_sees_the_answer_so_far(pi_session, script, pi_extensions):
+    script.turn(steps.text("High water"), steps.delay(0.3), steps.text("at noon"))
+
+    await pi_session.prompt("Go")
+
+    assert (pi_extensions[0] / "seen").read_text().startswith("High water")

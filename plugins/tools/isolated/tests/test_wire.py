@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from copy import deepcopy
 from enum import Enum
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_client.framing import LineSplitter
 from pi_core.wire import dumps
-from pi_isolated.events import EventWriter, changed_by
+from pi_hookspecs import PiError
+from pi_hookspecs.samples import sample_event
+from pi_isolated.events import EventWriter, UnsentEvent, changed_by, grown_by, growth_of
 from pi_isolated.process import _widen, message_line, message_of
 from pi_testing import for_each
 
@@ -51,6 +56,48 @@ def test_a_program_that_applies_the_changes_has_what_pi_has(payloads):
         copy = changed_by(copy, writer.delta("before_provider_request", event))
 
         assert copy == payload
+
+
+BLOCKS = st.fixed_dictionaries({"type": st.sampled_from(["text", "thinking"]), "text": st.text(max_size=5)}) | OBJECTS
+ANSWERS = st.fixed_dictionaries({"usage": VALUES, "content": st.lists(BLOCKS, max_size=3)})
+
+
+@settings(max_examples=100)
+@given(st.lists(ANSWERS, min_size=1, max_size=4), st.text(max_size=5))
+def test_a_program_that_continues_the_texts_of_an_answer_has_what_pi_has(answers, more):
+    before: dict[str, Any] = {}
+    copy: dict[str, Any] = {}
+    for answer in answers:
+        longer = deepcopy(answer)
+        for block in longer["content"][-1:]:
+            block["text"] = f"{block.get('text', '')}{more}"
+        for each in (answer, longer):
+            copy = grown_by(copy, json.loads(json.dumps(growth_of(before, each))))
+            before = each
+
+            assert copy == each
+
+
+def test_of_a_text_that_has_become_longer_only_the_rest_is_sent():
+    block = {"type": "text", "text": "High "}
+    before = {"role": "assistant", "content": [{"type": "thinking", "thinking": "Tides"}, block]}
+    after = {"role": "assistant", "content": [before["content"][0], {**block, "text": "High water"}]}
+
+    assert growth_of(before, after) == {
+        "set": {"content": []},
+        "keep": {"content": 2},
+        "unset": [],
+        "append": {"content": {"text": "water"}},
+    }
+
+
+def test_of_an_event_that_was_not_sent_the_next_one_says_everything():
+    writer = EventWriter()
+    event = UnsentEvent("before_provider_request", sample_event("before_provider_request"))
+    with suppress(PiError), writer.sending(event):
+        raise PiError("a message of 20 MB is too long")
+
+    assert [bool(writer.write(event)["delta"]["set"]) for _ in range(2)] == [True, False]
 
 
 @given(st.binary(max_size=50), st.integers(1, 20))

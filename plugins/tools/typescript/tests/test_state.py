@@ -393,6 +393,32 @@ async def test_each_of_two_extensions_gets_updates_of_an_answer(pi_session, fake
     assert [notice.message for notice in fake_ui.notices] == ["some", "some"]
 
 
+SO_FAR = """
+export default (pi) => {
+  const seen = [];
+  pi.on("message_update", ({ message, assistantMessageEvent }) => {
+    seen.push([message.role, message.content.map((each) => each.text), assistantMessageEvent.partial === message]);
+    for (const block of message.content) block.text = "changed";
+  });
+  pi.registerCommand("seen-NAME", { handler: async (_args, ctx) => ctx.ui.notify(JSON.stringify(seen.at(-1))) });
+};
+"""
+
+
+@pytest.mark.extension("one.mjs", SO_FAR.replace("NAME", "one"))
+@pytest.mark.extension("two.mjs", SO_FAR.replace("NAME", "two"))
+async def test_updates_have_the_answer_so_far_whatever_a_handler_changes_in_it(pi_session, fake_ui, script):
+    script.turn(steps.text("Hello"), steps.delay(0.3), steps.text("again"), steps.delay(0.3))
+    await pi_session.prompt("Hi")
+    await pi_session.prompt("/seen-one")
+    await pi_session.prompt("/seen-two")
+
+    for notice in fake_ui.notices:
+        role, texts, has_partial = json.loads(notice.message)
+        assert (role, texts[0], has_partial) == ("assistant", "Hello", True)
+        assert "again".startswith(texts[1])
+
+
 MOUSE = """
 export default (pi) => pi.registerCommand("point", {
   handler: (_args, ctx) => ctx.ui.custom((_tui, _theme, _keys, done) => {

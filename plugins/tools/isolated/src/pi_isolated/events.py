@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,16 +14,42 @@ from pi_hookspecs.specs import all_hookspecs
 from pi_isolated.ready import DELTA_HOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["EventWriter", "changed_by", "delta_of", "read_answer", "read_result"]
+__all__ = [
+    "EventWriter",
+    "UnsentEvent",
+    "changed_by",
+    "delta_of",
+    "grown_by",
+    "growth_of",
+    "read_answer",
+    "read_result",
+]
 
 _NOT_ON_WIRE = {"user_bash": ("operations",)}
 """Fields of answers that are objects of this process."""
 
+_WITH_DELTAS = ("context", "before_provider_request")
+"""Hooks whose answers are what has changed, too."""
 
 _TURNS = ("turn_start", "turn_end")
 """Hooks whose events have a number that JSON mode leaves out."""
+
+
+@attrs.frozen
+class UnsentEvent:
+    """An event for a program. It is written when it is sent, since it may say what is new since the last one.
+
+    Attributes:
+        hook: The hook.
+        event: The event of that hook.
+        by_delta: Whether the program asked for what is new, of a hook for which it can choose.
+    """
+
+    hook: str
+    event: Any
+    by_delta: bool = False
 
 
 class EventWriter:
@@ -31,14 +58,29 @@ class EventWriter:
     def __init__(self) -> None:
         self._sent: dict[str, dict[str, Any]] = {}
 
-    def write(self, hook: str, event: Any) -> dict[str, Any]:
+    @contextmanager
+    def sending(self, event: UnsentEvent) -> Iterator[dict[str, Any]]:
+        """Return an event as JSON data; if the block fails, the process still has what it had before.
+
+        Raises:
+            PiError: The payload of a request is not an object.
+        """
+        before = self._sent.get(event.hook, {})
+        try:
+            yield self.write(event)
+        except BaseException:
+            self._sent[event.hook] = before
+            raise
+
+    def write(self, unsent: UnsentEvent) -> dict[str, Any]:
         """Return an event as JSON data.
 
         Raises:
             PiError: The payload of a request is not an object.
         """
+        hook, event = unsent.hook, unsent.event
         if hook == "message_update":
-            return {**to_wire(event), "message": to_wire(event.message)}
+            return {**to_wire(event), **self._message(to_wire(event.message), by_delta=unsent.by_delta)}
         if hook not in DELTA_HOOKS:
             written: dict[str, Any] = to_wire(event)
             if hook in _TURNS:
@@ -50,6 +92,12 @@ class EventWriter:
             if each.name not in ("messages", "payload", "changes") and each.metadata.get("wire", True)
         }
         return {"type": hook, **fields, "delta": self.delta(hook, event)}
+
+    def _message(self, message: dict[str, Any], *, by_delta: bool) -> dict[str, Any]:
+        if not by_delta:
+            return {"message": message}
+        before, self._sent["message_update"] = self._sent.get("message_update", {}), message
+        return {"delta": growth_of(before, message)}
 
     def delta(self, hook: str, event: Any) -> dict[str, Any]:
         """Return what is new since the last event of the hook.
@@ -65,7 +113,7 @@ class EventWriter:
 
 def delta_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is new in an object, as ``changed_by`` takes it."""
-    old, new = ({key: _digests(value) for key, value in each.items()} for each in (before, after))
+    old, new = ({key: _written(value) for key, value in each.items()} for each in (before, after))
     return _changes(old, new, after)
 
 
@@ -80,6 +128,47 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any], whole: Mapping[s
         if kept:
             delta["keep"][key] = kept
     return delta
+
+
+def growth_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is new in an answer, as ``grown_by`` takes it: of a text that has become longer only the rest."""
+    delta = delta_of(before, after)
+    if "content" in delta["set"] and "content" in before:
+        kept = delta["keep"].get("content", 0)
+        added = _added(before["content"][kept : kept + 1], after["content"][kept : kept + 1])
+        if added:
+            delta["set"]["content"] = after["content"][kept + 1 :]
+            delta["keep"]["content"] = kept + 1
+            delta["append"] = {"content": added}
+    return delta
+
+
+def _added(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> dict[str, str] | None:
+    """Return by which texts one block differs from another; None if there is another difference."""
+    if not before or not after or before[0].keys() != after[0].keys():
+        return None
+    added = {}
+    for key, text in after[0].items():
+        old = before[0][key]
+        if isinstance(old, str) and isinstance(text, str) and text.startswith(old):
+            added[key] = text[len(old) :]
+        elif _written(old) != _written(text):
+            return None
+    return {key: text for key, text in added.items() if text}
+
+
+def grown_by(whole: Mapping[str, Any], delta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an answer with what is new: the changes of a delta, and texts that continue the last block that is kept.
+
+    Raises:
+        PiError: The delta is not one, or does not fit the answer.
+    """
+    changed = changed_by(whole, {key: each for key, each in delta.items() if key != "append"})
+    for key, texts in delta.get("append", {}).items():
+        last = delta["keep"][key] - 1
+        block = changed[key][last]
+        changed[key][last] = {**block, **{name: block[name] + text for name, text in texts.items()}}
+    return changed
 
 
 def whole_of(hook: str, event: Any) -> dict[str, Any]:
@@ -98,6 +187,10 @@ def whole_of(hook: str, event: Any) -> dict[str, Any]:
 
 def _digests(value: Any) -> Any:
     return [_digest(each) for each in value] if isinstance(value, list) else _digest(value)
+
+
+def _written(value: Any) -> Any:
+    return [dumps(each) for each in value] if isinstance(value, list) else dumps(value)
 
 
 def _digest(value: Any) -> bytes:
@@ -152,7 +245,7 @@ def read_answer(hook: str, answer: Any, event: Any) -> Any:
         raise PiError(f"its answer must be an object or null, not {answer!r:.80}")
     if hook == "child_environment":
         return answer
-    if hook in DELTA_HOOKS:
+    if hook in _WITH_DELTAS:
         return _read_delta(hook, answer, event)
     cls = getattr(pi_hookspecs, spec.__annotations__["return"].split("|")[0].strip())
     _check_fields(answer, cls, _NOT_ON_WIRE.get(hook, ()))

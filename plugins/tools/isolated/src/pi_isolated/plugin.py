@@ -130,9 +130,10 @@ class Member:
         process = await self.process(ctx)
         if not self._is_asked(hook, event):  # by its latest first message
             return None
-        from pi_isolated.events import read_answer
+        from pi_isolated.events import UnsentEvent, read_answer
 
-        message = {"type": "hook", "hook": hook, "event": process.events.write(hook, event)}
+        by_delta = bool(self.ready.hooks.get(hook, {}).get("delta"))
+        message = {"type": "hook", "hook": hook, "event": UnsentEvent(hook, event, by_delta)}
         return read_answer(hook, await self.ask(process, message, ctx), event)
 
     def _is_asked(self, hook: str, event: Any) -> bool:

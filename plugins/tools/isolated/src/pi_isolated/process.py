@@ -18,7 +18,7 @@ from pi_client.framing import LineSplitter
 from pi_core.wire import dumps
 from pi_hookspecs import PiError
 from pi_hookspecs.values import ReprMixin
-from pi_isolated.events import EventWriter
+from pi_isolated.events import EventWriter, UnsentEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -137,7 +137,6 @@ class Process:
         failure: Why it is not asked any more; None while it runs.
         was_stopped: Whether pi ended it.
         culprit: The plugin, as named in its request, that ran or was loaded when a shared process ended; None for none.
-        events: Writes the events for it.
     """
 
     def __init__(
@@ -164,7 +163,7 @@ class Process:
         self._last_words = ""
         self.failure: ProgramFailure | None = None
         self.was_stopped = False
-        self.events = EventWriter()
+        self._events = EventWriter()
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._loading: Any = None
         self._latest = self._loop.time()
@@ -203,7 +202,7 @@ class Process:
         if self.failure is not None:
             raise self.failure
         number = next(self._numbers)
-        line = message_line({**message, "id": number})
+        line = self._line({**message, "id": number})
         request = self._requests[number] = Request(
             str(message.get("ctx")), message.get("plugin"), self._loop.create_future(), on_update
         )
@@ -278,6 +277,18 @@ class Process:
             await asyncio.wait(self._tasks)
 
     # Writing
+
+    def _line(self, message: Mapping[str, Any]) -> bytes:
+        """Return a request as a line, which is sent.
+
+        Raises:
+            PiError: It is too long.
+        """
+        event = message.get("event")
+        if not isinstance(event, UnsentEvent):
+            return message_line(message)
+        with self._events.sending(event) as written:
+            return message_line({**message, "event": written})
 
     async def _write(self, line: bytes) -> None:
         try:

@@ -269,8 +269,9 @@ class ProgramProcess:
     async def _begin_anew(self, process: Process) -> None:
         """Tell each plugin in a process that was started again that a session begins: its memory is empty."""
         from pi_hookspecs import SessionStartEvent
+        from pi_isolated.events import UnsentEvent
 
-        event = process.events.write("session_start", SessionStartEvent(reason="reload"))
+        event = UnsentEvent("session_start", SessionStartEvent(reason="reload"))
         for member in self.members:
             if member.broken or member.ctx is None or "session_start" not in member.ready.hooks:
                 continue

@@ -20,7 +20,7 @@ from pi_hookspecs.specs import all_hookspecs
 from pi_isolated.child.collect import collect
 from pi_isolated.child.context import RemoteContext
 from pi_isolated.child.pipe import Pipe
-from pi_isolated.events import changed_by, delta_of
+from pi_isolated.events import changed_by, delta_of, grown_by
 from pi_isolated.ready import CONTRACT, DELTA_HOOKS
 
 if TYPE_CHECKING:
@@ -38,14 +38,15 @@ class EventReader:
         self._whole: dict[str, dict[str, Any]] = {}
 
     def read(self, hook: str, event: Mapping[str, Any]) -> Any:
-        """Return an event. That of ``message_update`` has the latest delta alone, and no ``message``.
+        """Return an event.
 
         Raises:
             PiError: It cannot be read.
         """
         data = dict(event)
         if hook == "message_update":
-            return event_from_wire(data)
+            self._whole[hook] = message = grown_by(self._whole.get(hook, {}), data.pop("delta"))
+            return event_from_wire(data, lambda: message_from_wire(message))
         if hook not in DELTA_HOOKS:
             return from_wire(data, getattr(pi_hookspecs, all_hookspecs()[hook].__annotations__["event"]))
         self._whole[hook] = whole = changed_by(self._whole.get(hook, {}), data.pop("delta"))

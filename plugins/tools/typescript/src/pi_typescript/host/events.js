@@ -10,12 +10,13 @@ const HOOKS = {
   context: ["context", DELTA],
   context_with_system: ["context", DELTA],
   before_provider_request: ["before_provider_request", DELTA],
+  message_update: ["message_update", DELTA],
 };
 const SAME = [
   "resources_discover session_start session_before_switch session_before_fork session_before_compact session_compact",
   "session_compact_failed session_shutdown session_before_tree session_tree after_provider_response",
   "before_agent_start agent_start agent_end agent_before_settle agent_settled ui_prompt_start ui_prompt_end turn_start",
-  "turn_end message_start message_update message_end tool_execution_start tool_execution_update tool_execution_end",
+  "turn_end message_start message_end tool_execution_start tool_execution_update tool_execution_end",
   "model_select thinking_level_select tool_call tool_result user_bash input mcp_servers_change",
   "session_switch session_fork",
 ]
@@ -241,7 +242,7 @@ function textOf(content) {
   return content.map((each) => each.text ?? "").join("\n");
 }
 
-/** What pi has sent of the conversation and of the last payload: an event has what is new since the last one. */
+/** What pi has sent of the conversation, of the last payload and of an answer: an event has what is new since then. */
 const sent = new Map();
 
 /** Returns the object that a delta describes, and remembers it. */
@@ -253,8 +254,24 @@ export function grown(key, delta) {
     const kept = delta.keep?.[name] ?? 0;
     after[name] = kept ? [...before[name].slice(0, kept), ...added] : added;
   }
+  for (const [name, texts] of Object.entries(delta.append ?? {})) {
+    const last = delta.keep[name] - 1;
+    const longer = { ...after[name][last] };
+    for (const [field, text] of Object.entries(texts)) longer[field] += text;
+    after[name][last] = longer;
+  }
   sent.set(key, after);
   return after;
+}
+
+/** Gives the handlers an answer so far that they may change: most of it is text, which is not copied. */
+async function messageUpdate(handlers, { delta, assistantMessageEvent, ...event }, ctx, report) {
+  const { content, ...rest } = grown("message_update", delta);
+  const blocks = content.map((block) => (block.type === "toolCall" ? structuredClone(block) : { ...block }));
+  const message = { ...structuredClone(rest), content: blocks };
+  const change = "message" in assistantMessageEvent ? {} : { partial: message };
+  const given = { ...event, message, assistantMessageEvent: { ...assistantMessageEvent, ...change } };
+  return notify(handlers, given, ctx, report);
 }
 
 async function context(handlers, event, ctx, report) {
@@ -319,6 +336,7 @@ const ANSWERS = {
   input,
   user_bash: userBash,
   message_end: messageEnd,
+  message_update: messageUpdate,
   turn_end: boundary,
   agent_before_settle: boundary,
   context,
