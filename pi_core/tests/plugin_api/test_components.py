@@ -19,7 +19,7 @@ from pi_hookspecs import (
     ScreenHandle,
     hookimpl,
 )
-from pi_testing import FakeFullUI, FakeUI
+from pi_testing import FakeFullUI, FakeUI, until
 
 
 class Counter:
@@ -81,12 +81,6 @@ def lines_ui():
 @pytest.fixture
 def ctx(session_of, lines_ui):
     return session_of(ui=lines_ui).ctx
-
-
-async def until(condition):
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110 - what is shown is not an event
-            await asyncio.sleep(0.01)
 
 
 def test_ctx_ui_has_everything_that_a_screen_has(ctx):

@@ -11,7 +11,7 @@ import pytest
 from pi_hookspecs import AbortController, UserError
 from pi_provider_llamacpp.finding import model_at
 from pi_testing import conversation as said
-from pi_testing import make_tool
+from pi_testing import make_tool, until
 
 
 def delta(**fields):
@@ -31,12 +31,6 @@ async def gone(pid):
             except ProcessLookupError:
                 return
             await asyncio.sleep(0.02)
-
-
-async def until(condition):
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110 - another process decides
-            await asyncio.sleep(0.01)
 
 
 async def test_the_answer_of_the_process_is_the_models(ask, script, model):

@@ -11,7 +11,7 @@ import pytest
 import pi_agents
 from pi_core import SessionManager, create_agent_session
 from pi_hookspecs import CustomEntry, ToolCallResult, Usage, UsageEntry, hookimpl
-from pi_testing import error, stall, text, tool_call, usage
+from pi_testing import error, stall, text, tool_call, until, usage
 
 pytestmark = pytest.mark.pi(
     plugins={"agents": pi_agents},
@@ -492,14 +492,6 @@ async def test_an_unknown_id_is_an_error(pi_session, script, tool):
     result, failed = result_of(pi_session)
     assert failed
     assert "Unknown agent id: deadbeef" in result
-
-
-async def until(condition):
-    for _ in range(6000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("it did not happen in half a minute")
 
 
 def records(session):

@@ -8,7 +8,7 @@ import pytest
 
 from pi_hookspecs import ToolResult
 from pi_isolated.terminal_keys import bytes_of
-from pi_testing import steps
+from pi_testing import steps, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated"], screen=True)]
 
@@ -35,14 +35,6 @@ for message in messages():
         send(type="call", id="n", ctx=asked["ctx"], method="ui.notify", params={"message": f"{pressed}"})
         answer(asked)
 """
-
-
-async def until(condition):
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not happen in 5 s")
 
 
 @pytest.mark.program(DRAWS)

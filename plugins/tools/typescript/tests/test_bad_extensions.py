@@ -9,7 +9,7 @@ import pytest
 
 from pi_hookspecs import ToolResult
 from pi_isolated import running
-from pi_testing import steps
+from pi_testing import steps, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
 
@@ -319,15 +319,6 @@ export default (pi) => pi.registerTool({
   execute: async () => ({ content: [{ type: "text", text: "of copies" }] }),
 });
 """
-
-
-async def until(condition):
-    """Wait for something that another process causes."""
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not happen in 5 s")
 
 
 @marked({"loud": LOUD, "copies": COPIES, "good": GOOD})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pi_core import Settings
-from pi_testing import RecordingScreen, for_each, steps
+from pi_testing import RecordingScreen, for_each, steps, until
 from pi_typescript.language import TypeScript
 
 INSTALLED = Path(__file__).resolve().parents[4] / ".typescript-examples"
@@ -91,15 +91,6 @@ export default (pi) => {
 """
 NODE = str(next(PACKAGES.glob("node-*/bin/node"), "node"))
 KEYS = {"app.interrupt": ["escape"], "app.tree.editLabel": ["shift+l"], "app.tree.filter.all": ["ctrl+a"]}
-
-
-async def until(condition):
-    """Wait for something that another process causes."""
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not happen in 5 s")
 
 
 @pytest.fixture

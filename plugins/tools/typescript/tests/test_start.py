@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_testing import steps
+from pi_testing import steps, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
 
@@ -20,15 +20,6 @@ export default (pi) => {
   pi.registerCommand("greet", { handler: async (args, ctx) => ctx.ui.notify(`Hello ${args}`) });
 };
 """
-
-
-async def until(condition):
-    """Wait for something that another process causes."""
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not happen in 5 s")
 
 
 @pytest.fixture

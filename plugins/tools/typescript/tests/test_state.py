@@ -8,18 +8,9 @@ import json
 import pytest
 
 from pi_hookspecs import MouseEvent, Theme, hookimpl
-from pi_testing import steps
+from pi_testing import steps, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated", "typescript"])]
-
-
-async def until(condition):
-    """Wait for something that another process causes."""
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not happen in 5 s")
 
 
 READER = """

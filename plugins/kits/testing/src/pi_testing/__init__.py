@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pi_testing.store_contract import StoreContract
     from pi_testing.tables import for_each
     from pi_testing.tool_contract import ToolContract, arguments
+    from pi_testing.waiting import until
 
 _HOMES = {
     "cache_guard": "CacheGuard",
@@ -68,6 +69,7 @@ _HOMES = {
     "store_contract": "StoreContract",
     "tables": "for_each",
     "tool_contract": "ToolContract arguments",
+    "waiting": "until",
 }
 __all__ = [
     "PNG",
@@ -113,6 +115,7 @@ __all__ = [
     "thinking",
     "tool_call",
     "unknown_event",
+    "until",
     "usage",
 ]
 

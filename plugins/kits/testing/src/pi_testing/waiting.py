@@ -1,0 +1,25 @@
+"""Waiting for what another task or process does, where nothing signals it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["until"]
+
+
+async def until(condition: Callable[[], object], *, seconds: float = 60.0) -> None:
+    """Wait until a condition is true; it is checked every few milliseconds.
+
+    Raises:
+        AssertionError: It is not true after these seconds, which only a failing test waits for.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            while not condition():  # noqa: ASYNC110 - nothing signals it
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(f"it did not happen within {seconds:g} s") from None
