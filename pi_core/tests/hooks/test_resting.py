@@ -73,6 +73,36 @@ async def test_afterwards_it_is_called_again_at_its_place():
     asked.hooks.close()
 
 
+async def test_a_call_may_change_how_long_it_rests(monkeypatch):
+    loop = asyncio.get_running_loop()
+    clock = [loop.time()]
+    monkeypatch.setattr(loop, "time", lambda: clock[0])
+
+    async def pass_time(seconds: float) -> None:
+        clock[0] += seconds
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+    asked = Asked()
+
+    async def implementation(event: Any) -> None:
+        del event
+        await pass_time(0.01)
+        implementation.pi_interval = 0.4  # type: ignore[attr-defined]
+
+    implementation.pi_interval = 0.1  # type: ignore[attr-defined]
+    asked.hooks.add("slow", "turn_start", implementation)
+    due = []
+    for _ in range(2):
+        await asked.ask()
+        for seconds in (0.2, 0.25):
+            await pass_time(seconds)
+            due.append(asked.hooks.listens("turn_start"))
+    asked.hooks.close()
+
+    assert due == [False, True, False, True]
+
+
 async def test_it_rests_on_when_another_handler_is_added():
     asked = Asked(rests=MINUTE)
 

@@ -54,7 +54,7 @@ class HookDispatcher:
 
     Args:
         plugins: The plugin manager with the registered implementations. A function for a notify hook that has an
-            attribute ``pi_interval`` is called at most once in that number of seconds.
+            attribute ``pi_interval`` is called at most once in that number of seconds, which it may change.
         rank: Returns a plugin's index in load order; without it, plugins run in the order of their registration.
         report: Called with every failure.
         timeouts: Deadlines from the settings.
@@ -330,9 +330,8 @@ class HookDispatcher:
             observes=getattr(function, "pi_observe", False),
             counter=self._counters[hook, plugin],
         )
-        seconds = getattr(function, "pi_interval", 0.0)
-        if seconds and not self._hooks[hook].takes_answer:  # whose answer counts is asked each time
-            self._resting.apply(implementation, seconds)
+        if getattr(function, "pi_interval", 0.0) and not self._hooks[hook].takes_answer:  # whose answer counts is asked
+            self._resting.apply(implementation, partial(getattr, function, "pi_interval"))
         return implementation
 
     def _call_of(self, hook: str, plugin: str, call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

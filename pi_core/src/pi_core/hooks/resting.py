@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from pi_core.hooks.records import HookImplementation
 
@@ -28,17 +28,30 @@ class Resting:
         self._update = update
         self._timers: dict[HookImplementation, asyncio.TimerHandle] = {}
 
-    def apply(self, implementation: HookImplementation, seconds: float) -> None:
-        """Let an implementation rest for some seconds from the start of each call."""
+    def apply(self, implementation: HookImplementation, seconds: Callable[[], float]) -> None:
+        """Let an implementation rest for some seconds from the start of each call; they are read again after it."""
         call = implementation.call
 
         def call_and_rest(event: Any, ctx: Any) -> Any:
             if implementation.rests:
                 return None  # of an event for which it was called together with others, that had to be waited for
-            self._begin(implementation, seconds)
-            return call(event, ctx)
+            started = asyncio.get_running_loop().time()
+            self._begin(implementation, started + seconds())
+            answer = call(event, ctx)
+            return self._waited(implementation, started, seconds, answer) if hasattr(answer, "__await__") else answer
 
         implementation.call = call_and_rest
+
+    async def _waited(
+        self, implementation: HookImplementation, started: float, seconds: Callable[[], float], answer: Awaitable[Any]
+    ) -> Any:
+        try:
+            return await answer
+        finally:
+            until = started + seconds()
+            timer = self._timers.get(implementation)
+            if until > asyncio.get_running_loop().time() and (timer is None or until > timer.when()):
+                self._begin(implementation, until)
 
     def close(self) -> None:
         """Release the timers: all implementations are due."""
@@ -46,8 +59,11 @@ class Resting:
             timer.cancel()
             self._end(implementation)
 
-    def _begin(self, implementation: HookImplementation, seconds: float) -> None:
-        self._timers[implementation] = asyncio.get_running_loop().call_later(seconds, self._end, implementation)
+    def _begin(self, implementation: HookImplementation, until: float) -> None:
+        timer = self._timers.get(implementation)
+        if timer is not None:
+            timer.cancel()
+        self._timers[implementation] = asyncio.get_running_loop().call_at(until, self._end, implementation)
         implementation.rests = True
         self._update(implementation.hook)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Completion, PiError, PluginError, Tool, ToolResult
@@ -17,6 +18,12 @@ __all__ = ["UPDATES_PER_SECOND", "Registrations", "completion_of"]
 
 UPDATES_PER_SECOND = 10
 """``message_update`` events that a plugin gets in a second at most."""
+
+_FEWEST_UPDATES_PER_SECOND = 2
+"""Events that it gets even if it takes long to answer."""
+
+_TIMES = 40
+"""The next event comes after so many times as long as a program takes for one."""
 
 _ABOUT_TOOLS = {
     "label": "label",
@@ -77,9 +84,25 @@ class Registrations:
         async def handle(event: Any, ctx: PiContext) -> Any:
             return await self._member.ask_hook(hook, event, ctx)
 
-        if hook == "message_update":
-            handle.pi_interval = 1 / UPDATES_PER_SECOND  # type: ignore[attr-defined]  # of a stream all else is left out
-        self._member.pi.on(hook, handle)
+        self._member.pi.on(hook, self._update_handler() if hook == "message_update" else handle)
+
+    def _update_handler(self) -> Any:
+        """Return a handler that is called so seldom that a program cannot slow an answer down, which waits for it."""
+
+        async def handle(event: Any, ctx: PiContext) -> None:
+            is_running = (
+                self._member.process_of_session().process is not None
+            )  # a start says nothing about the next call
+            started = monotonic()
+            try:
+                await self._member.ask_hook("message_update", event, ctx)
+            finally:
+                if is_running:
+                    pause = min(_TIMES * (monotonic() - started), 1 / _FEWEST_UPDATES_PER_SECOND)
+                    handle.pi_interval = max(pause, 1 / UPDATES_PER_SECOND)  # type: ignore[attr-defined]
+
+        handle.pi_interval = 1 / UPDATES_PER_SECOND  # type: ignore[attr-defined]
+        return handle
 
     def _add_tool(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
         member = self._member
