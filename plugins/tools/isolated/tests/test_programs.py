@@ -354,7 +354,7 @@ for message in messages():
 
 @pytest.mark.program(GROWING)
 async def test_a_program_may_ask_for_what_is_new_of_an_answer(pi_session, script, pi_extensions):
-    script.turn(steps.text("High water"), steps.delay(0.3), steps.text("at noon"), steps.delay(0.3))
+    script.turn(steps.text("High water"), steps.delay(0.6), steps.text("at noon"), steps.delay(0.6))
 
     await pi_session.prompt("Go")
 

@@ -174,7 +174,7 @@ WATCHING = """
 
 @pytest.mark.python(WATCHING)
 async def test_a_plugin_sees_the_answer_so_far(pi_session, script, pi_extensions):
-    script.turn(steps.text("High water"), steps.delay(0.3), steps.text("at noon"))
+    script.turn(steps.text("High water"), steps.delay(0.6), steps.text("at noon"))
 
     await pi_session.prompt("Go")
 

@@ -399,7 +399,7 @@ export default (pi) => {
 @pytest.mark.extension("one.mjs", SO_FAR.replace("NAME", "one"))
 @pytest.mark.extension("two.mjs", SO_FAR.replace("NAME", "two"))
 async def test_updates_have_the_answer_so_far_whatever_a_handler_changes_in_it(pi_session, fake_ui, script):
-    script.turn(steps.text("Hello"), steps.delay(0.3), steps.text("again"), steps.delay(0.3))
+    script.turn(steps.text("Hello"), steps.delay(0.6), steps.text("again"), steps.delay(0.6))
     await pi_session.prompt("Hi")
     await pi_session.prompt("/seen-one")
     await pi_session.prompt("/seen-two")

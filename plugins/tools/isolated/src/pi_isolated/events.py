@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,7 +15,7 @@ from pi_hookspecs.specs import all_hookspecs
 from pi_isolated.ready import DELTA_HOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = [
     "EventWriter",
@@ -113,7 +114,7 @@ class EventWriter:
 
 def delta_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is new in an object, as ``changed_by`` takes it."""
-    old, new = ({key: _written(value) for key, value in each.items()} for each in (before, after))
+    old, new = ({key: _digests(value) for key, value in each.items()} for each in (before, after))
     return _changes(old, new, after)
 
 
@@ -131,30 +132,46 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any], whole: Mapping[s
 
 
 def growth_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is new in an answer, as ``grown_by`` takes it: of a text that has become longer only the rest."""
-    delta = delta_of(before, after)
-    if "content" in delta["set"] and "content" in before:
-        kept = delta["keep"].get("content", 0)
-        added = _added(before["content"][kept : kept + 1], after["content"][kept : kept + 1])
-        if added:
-            delta["set"]["content"] = after["content"][kept + 1 :]
-            delta["keep"]["content"] = kept + 1
-            delta["append"] = {"content": added}
+    """Return what is new in an answer, as ``grown_by`` takes it: of a text that has become longer only the rest.
+
+    Texts are compared as they are, since an answer is nearly all text.
+    """
+    changed = {key: each for key, each in after.items() if key not in before or not _is_same(before[key], each)}
+    delta: dict[str, Any] = {"set": changed, "keep": {}, "unset": [key for key in before if key not in after]}
+    if "content" not in changed or "content" not in before:
+        return delta
+    old, new = before["content"], after["content"]
+    kept = _common(old, new, _is_same)
+    added = _added(old[kept], new[kept]) if kept < min(len(old), len(new)) else {}
+    if added:
+        kept += 1
+        delta["append"] = {"content": added}
+    if kept:
+        changed["content"], delta["keep"]["content"] = new[kept:], kept
     return delta
 
 
-def _added(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> dict[str, str] | None:
-    """Return by which texts one block differs from another; None if there is another difference."""
-    if not before or not after or before[0].keys() != after[0].keys():
-        return None
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON; of the numbers, 1, 1.0 and true are not."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_same(each, other[key]) for key, each in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    return bool(dumps(one) == dumps(other))
+
+
+def _added(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts by which a block is longer; empty if there is another difference."""
     added = {}
-    for key, text in after[0].items():
-        old = before[0][key]
+    for key, text in after.items():
+        old = before.get(key)
         if isinstance(old, str) and isinstance(text, str) and text.startswith(old):
             added[key] = text[len(old) :]
-        elif _written(old) != _written(text):
-            return None
-    return {key: text for key, text in added.items() if text}
+        elif key not in before or not _is_same(old, text):
+            return {}
+    return {key: text for key, text in added.items() if text} if before.keys() == after.keys() else {}
 
 
 def grown_by(whole: Mapping[str, Any], delta: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,20 +206,16 @@ def _digests(value: Any) -> Any:
     return [_digest(each) for each in value] if isinstance(value, list) else _digest(value)
 
 
-def _written(value: Any) -> Any:
-    return [dumps(each) for each in value] if isinstance(value, list) else dumps(value)
-
-
 def _digest(value: Any) -> bytes:
     from hashlib import blake2b  # few plugins get events that are as long as the conversation
 
     return blake2b(dumps(value), digest_size=16).digest()
 
 
-def _common(one: list[bytes], other: list[bytes]) -> int:
+def _common(one: list[Any], other: list[Any], is_same: Callable[[Any, Any], bool] = eq) -> int:
     """Return how many elements two lists begin with in common."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((index for index, (left, right) in pairs if left != right), min(len(one), len(other)))
+    pairs = enumerate(map(is_same, one, other))
+    return next((index for index, same in pairs if not same), min(len(one), len(other)))
 
 
 def changed_by(whole: Mapping[str, Any], delta: Any) -> dict[str, Any]:
