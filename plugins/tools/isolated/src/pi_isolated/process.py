@@ -46,7 +46,7 @@ CANCEL_GRACE = 2.0
 _MOST_CALLS = 64
 """Calls of a program that may be open at the same time."""
 
-_ANSWER = (b'{"type":"answer"', b'{"type": "answer"')
+_AT_ONCE = (b'{"type":"answer"', b'{"type": "answer"', b'{"type":"surface"', b'{"type": "surface"')
 _ESCAPES = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
@@ -318,11 +318,11 @@ class Process:
     # Reading
 
     def _receive(self, chunk: bytes) -> None:
-        """Take answers immediately, since a task waits for each; what calls plugins is taken in a task, in order."""
+        """Take answers and drawings at once, since someone waits for them; all else is taken in a task, in order."""
         if self.failure is not None:
             return
         for line in self._splitter.feed(chunk):
-            if self._lines or not self._take_answer(line):
+            if self._lines or not self._take_at_once(line):
                 self._lines.append(line)
         if self._lines or self._splitter.is_too_long:
             self._arrived.set()
@@ -368,17 +368,20 @@ class Process:
                 self._last_words = text.strip()[:200]
             self._log(text)
 
-    def _take_answer(self, line: bytes | None) -> bool:
-        """Take a line if it is an answer, written as most programs write it; return whether it is."""
-        if line is None or not line.startswith(_ANSWER) or not self._first.done() or self.failure is not None:
+    def _take_at_once(self, line: bytes | None) -> bool:
+        """Take a line if it is an answer or a drawing, written as most programs write it; return whether it is."""
+        if line is None or not line.startswith(_AT_ONCE) or not self._first.done() or self.failure is not None:
             return False
         try:
             message = message_of(line)
         except ValueError:
             return False
-        if message["type"] != "answer":  # it has two types
+        if message["type"] == "answer":
+            self._answer(message, line)
+        elif message["type"] == "surface" and "surface" in self._others:
+            self._others["surface"](message)
+        else:  # it has two types
             return False
-        self._answer(message, line)
         return True
 
     def _take(self, line: bytes | None) -> None:

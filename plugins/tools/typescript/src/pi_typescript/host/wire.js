@@ -88,11 +88,13 @@ export function listen(handle, onEnd) {
     const chunk = buffer.subarray(0, length);
     let start = 0;
     for (let stop = chunk.indexOf(10); stop >= 0; stop = chunk.indexOf(10, start)) {
-      const piece = chunk.subarray(start, stop);
-      const line = parts.length === 0 ? piece : Buffer.concat([...parts, piece]);
+      const line =
+        parts.length === 0
+          ? chunk.toString("utf8", start, stop)
+          : Buffer.concat([...parts, chunk.subarray(start, stop)]).toString("utf8");
       parts = [];
       start = stop + 1;
-      const message = JSON.parse(line.toString("utf8"));
+      const message = JSON.parse(line);
       if (message.type === "result") settle(message);
       else handle(message);
     }

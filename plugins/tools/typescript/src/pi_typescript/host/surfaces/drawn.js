@@ -137,7 +137,18 @@ export class Drawn {
       else target?.handleInput?.(data);
     });
     this.#isHandling = false;
-    this.requestRender(true);
+    this.#renderNow();
+  }
+
+  /** Renders what somebody waits for, and once more without delay if that has started what asks for it. */
+  #renderNow() {
+    if (!this.isOpen) return;
+    if (this.#timer !== undefined) this.#stopTimer();
+    this.render();
+    this.#last = 0;
+    setImmediate(() => {
+      if (this.#last === 0) this.#last = performance.now();
+    });
   }
 
   /** Passes on what pi reports of the mouse, as the original's events. */
@@ -151,18 +162,14 @@ export class Drawn {
     for (const type of types) {
       const more = { ...(type === "wheel" ? { wheelDelta: WHEEL[kind] } : {}), ...(type === "click" ? { clickCount: 1 } : {}) };
       const result = this.run(() => this.component?.handleMouse?.({ type, ...place, ...held, ...more }));
-      if (result?.render ?? !["move", "release"].includes(type)) this.requestRender(true);
+      if (result?.render ?? !["move", "release"].includes(type)) this.#renderNow();
     }
   }
 
-  /** Renders soon; at once for a key, which a person types and waits for. */
-  requestRender(isForKey = false) {
-    if (!this.isOpen || (this.#isHandling && !isForKey)) return;
-    if (this.#timer !== undefined) {
-      if (!isForKey) return;
-      this.#stopTimer();
-    }
-    const wait = isForKey ? 0 : Math.max(this.#last + SHORTEST_MS - performance.now(), 0);
+  /** Renders soon; what is asked for while a key is handled is rendered after it. */
+  requestRender() {
+    if (!this.isOpen || this.#isHandling || this.#timer !== undefined) return;
+    const wait = Math.max(this.#last + SHORTEST_MS - performance.now(), 0);
     this.#timer = wait === 0 ? setImmediate(() => this.render()) : setTimeout(() => this.render(), wait);
     this.#timer.unref?.();
   }
