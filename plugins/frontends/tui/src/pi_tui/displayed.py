@@ -92,7 +92,8 @@ class Displayed:
         for row, cells in new.items():
             before, self._rows[row] = self._rows[row], cells
             if cells is not None and before is not None and not cells.is_raw:
-                parts += _row_changes(row, before, cells, self._styles)
+                written = slice(0, width) if parts[0] else _written(by_row[row])
+                parts += _row_changes(row, before, cells, self._styles, written)
             elif cells is None or cells != before:
                 parts += [f"{_move(row, each.column)}{each.raw}" for each in by_row[row]]
         return "".join([*parts, "" if found[-1].raw else _move(found[-1].row, found[-1].column)])
@@ -189,22 +190,27 @@ def _leaves_raw(
     return any(row not in new and before != after and after and after.is_raw for row, (before, after) in rows)
 
 
-def _row_changes(row: int, before: Row, after: Row, styles: Styles) -> Iterator[str]:
-    """Yield the output that writes the changed cells of a row."""
+def _written(written: Sequence[Piece]) -> slice:
+    """Return the columns of a row that a frame writes."""
+    return slice(min(each.column for each in written), max(each.end for each in written))
+
+
+def _row_changes(row: int, before: Row, after: Row, styles: Styles, written: slice) -> Iterator[str]:
+    """Yield the output that writes the changed cells of a row; there are none outside of the written columns."""
     if before == after:
         return
-    width = len(after.text)
     if before.is_raw:
-        changed = [*range(width)]
+        changed = [*range(len(after.text))]
     else:
-        changed = [column for column, differs in enumerate(_differ(before, after)) if differs]
+        one, other = (Row(each.text[written], each.marks[written]) for each in (before, after))
+        changed = [column for column, differs in enumerate(_differ(one, other), written.start) if differs]
     end = max(len(after.text.rstrip(" ")), len(after.marks.rstrip(PLAIN)))
     is_erased = sum(column >= end for column in changed) >= _SHORTEST_ERASED
-    written = [column for column in changed if column < end] if is_erased else changed
-    cuts = [at for at, (one, other) in enumerate(pairwise(written), 1) if other - one > _GAP]
-    for start, stop in pairwise([0, *cuts, len(written)]):
+    columns = [column for column in changed if column < end] if is_erased else changed
+    cuts = [at for at, (left, right) in enumerate(pairwise(columns), 1) if right - left > _GAP]
+    for start, stop in pairwise([0, *cuts, len(columns)]):
         if start < stop:
-            first, last = written[start], written[stop - 1] + 1
+            first, last = columns[start], columns[stop - 1] + 1
             yield _move(row, first) + styled(after.text[first:last], after.marks[first:last], styles)
     if is_erased:
         yield f"{_move(row, end)}\x1b[K"

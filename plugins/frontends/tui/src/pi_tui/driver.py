@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pi_tui.direct import DirectOutput
     from pi_tui.keys.events import Event
+    from pi_tui.screen.app import ScreenApp
     from pi_tui.screen.typed_filters import TypedFilters
     from pi_tui.terminal import Terminal
 
@@ -41,6 +42,9 @@ _HARMLESS = re.compile(
     r"|\x1b\[\??[uc])*"
 )
 """Output that changes no displayed cells: terminal modes, titles, bells, images and clipboard contents."""
+
+_SHORT = 100
+"""Characters of output, such as those for a key, of which squeezing would save a few."""
 
 _ASK_FOR_KEYS = "\x1b[?u\x1b[c"
 """Asks which parts of Kitty's keyboard protocol are on, and then what every terminal answers."""
@@ -131,7 +135,8 @@ class ScreenDriver(LinuxDriver):
             return
         if _MOVE.search(data):
             width, height = self._app.size
-            data = squeezed(self._displayed.changes(data, width, height), width)
+            data = self._displayed.changes(data, width, height)
+            data = data if len(data) < _SHORT else squeezed(data, width)
         elif not _HARMLESS.fullmatch(data):
             self._displayed.forget()
         if self._frame is None:
@@ -214,9 +219,12 @@ class ScreenDriver(LinuxDriver):
         for event in found:
             if isinstance(event, Reply):
                 self._extend_keys(event.sequence)
-            message = _message(event)
+            message = None if isinstance(event, Key) and self._takes(event) else _message(event)
             if message is not None:
                 self.process_message(message)
+
+    def _takes(self, key: Key) -> bool:
+        return key.action != "release" and bool(cast("ScreenApp", self._app).take_key(key))
 
     def _extend_keys(self, reply: str) -> None:
         """Ask for keys with all their modifiers if the terminal's replies lack those of Kitty's protocol."""

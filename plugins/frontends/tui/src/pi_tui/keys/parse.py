@@ -73,6 +73,8 @@ class Parser:
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that these bytes complete."""
         text = self._decoder.decode(data)
+        if len(text) == 1 and " " < text <= "~" and not (self._held or self._unmarked or self._pasting):
+            return [Key(*typed_key(text))]  # most of what is typed
         if self._unmarked or (not self._marks_pastes and not self._held and looks_pasted(text)):
             self._unmarked += text
             return []

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections import deque
 from contextlib import suppress
-from contextvars import Context
 from typing import TYPE_CHECKING
 
 from pi_terminal_kit.pastes import marks_pastes
@@ -55,10 +54,9 @@ class KeyReader:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self, early: bytes) -> None:
-        """Begin with input that was read before."""
-        context = Context()  # what is typed is nothing that the present task does
-        context.run(self._feed, early)
-        context.run(self._loop.add_reader, self._descriptor, self._read)
+        """Begin with input that was read before; ``take`` is called with the variables of the present task."""
+        self._feed(early)
+        self._loop.add_reader(self._descriptor, self._read)
 
     def stop(self) -> None:
         """Stop reading; a key that may continue is not waited for."""

@@ -61,7 +61,16 @@ class Drawings(Protocol):
 
 def foreign_rows(rows: Iterable[str | Line], width: int) -> list[Line]:
     """Return rows that are safe to draw: no control characters, no line breaks, at most ``width`` cells."""
-    return [cut(_safe(row), width) for row in rows]
+    return [_plain(row) if _is_plain(row, width) else cut(_safe(row), width) for row in rows]
+
+
+def _is_plain(row: str | Line, width: int) -> bool:
+    """Whether a row can be drawn as it is: most rows are such, in each frame."""
+    return isinstance(row, str) and len(row) <= width and row.isascii() and row.isprintable()
+
+
+def _plain(row: str | Line) -> Line:
+    return Line((Run(str(row)),) if row else ())
 
 
 def _safe(row: str | Line) -> Line:

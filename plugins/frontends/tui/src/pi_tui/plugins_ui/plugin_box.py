@@ -83,15 +83,19 @@ class SafeScreen(Screen[None]):
             self._resized()
         super()._screen_resized(size)
 
-    def paint_now(self) -> None:
+    def paint_now(self, *, waits: bool = False) -> None:
         """Paint what is drawn, without the three tasks through which Textual passes it on before it paints.
 
-        Nothing is done if something has to be laid out first: that is painted with it.
+        If something has to be laid out first, or this waits for something else, Textual paints with it.
         """
         widgets: list[Any] = [*self.children]
         drawn = [each for each in widgets if each._repaint_required]  # noqa: SLF001 - Textual has no public mark
-        waits = any(each._layout_required for each in [self, *widgets])  # noqa: SLF001 - as above
-        if not drawn or waits or self._scroll_required or self._repaint_required or not self.is_current:
+        waits = waits or any(each._layout_required for each in [self, *widgets])  # noqa: SLF001 - as above
+        if waits or self._scroll_required or self._repaint_required or not self.is_current:
+            for each in drawn:
+                each.check_idle()
+            return
+        if not drawn:
             return
         for each in drawn:
             each._repaint_required = False  # noqa: SLF001 - as above

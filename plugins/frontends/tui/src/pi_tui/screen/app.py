@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from textual.driver import Driver
+    from textual.message import Message
     from textual.widget import Widget
 
     from pi_hookspecs import Line, MouseEvent
@@ -135,6 +136,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.thinking_label: str | None = None
         self.redrawn = 0
         self.typed_filters = TypedFilters()
+        self._is_dispatching = self._is_ready = False
         self._long_lived = LongLived()
         self.tab = Tab(self.write_terminal, port.settings, terminal)
         self.interface = Interface(self)
@@ -285,13 +287,38 @@ class ScreenApp(Controls, Life, App[int]):
         if isinstance(event, events.Key | events.Paste) and self._is_for_widget(event):
             await super().on_event(event)
         elif isinstance(event, events.Key) and not event.is_forwarded:
-            text = event.character or ""
-            self.keyboard.press(Key(event.key, "" if is_control(text) else text))
-            self.draw_now()
+            self._press(event.key, event.character or "")
         elif isinstance(event, events.Paste) and not event.is_forwarded:
             self.take_paste(event.text)
         else:
             await super().on_event(event)
+
+    async def _dispatch_message(self, message: Message) -> None:
+        self._is_dispatching = True
+        try:
+            await super()._dispatch_message(message)
+        finally:
+            self._is_dispatching = False
+            self._is_ready = self._is_ready or isinstance(message, events.Ready)
+
+    def take_key(self, key: Key) -> bool:
+        """Handle a key now, without Textual's queue; return False if something is in progress, or has to come first."""
+        waits = self._is_dispatching or not self._is_ready or not self._message_queue.empty()
+        if waits or not self.is_running or box_of(self.focused) is not None:
+            return False
+        with self._context():
+            try:
+                self._press(key.name, key.text)
+            except Exception as error:  # noqa: BLE001 - as when Textual dispatches it
+                self._handle_exception(error)
+        return True
+
+    def _press(self, name: str, text: str) -> None:
+        self.painter.paints_now = True
+        try:
+            self.keyboard.press(Key(name, "" if is_control(text) else text))
+        finally:
+            self.draw_now()
 
     def _is_for_widget(self, event: events.Key | events.Paste) -> bool:
         """Whether a plugin's widget has the focus and receives an event; the key of ``app.clear`` takes its focus."""
@@ -341,12 +368,19 @@ class ScreenApp(Controls, Life, App[int]):
 
     def draw_now(self) -> None:
         """Draw and paint all collected changes: somebody has pressed a key and waits."""
-        self.frames.now()
+        self.painter.paints_now = True
+        try:
+            self.frames.now()
+        finally:
+            self.painter.paints_now = False
+            self._paint_now()
+
+    def _paint_now(self) -> None:
         screen = self.screen
-        if isinstance(screen, SafeScreen) and not self._batch_count:
+        if isinstance(screen, SafeScreen):
             with self._context():
                 try:
-                    screen.paint_now()
+                    screen.paint_now(waits=bool(self._batch_count))
                 except Exception as error:  # noqa: BLE001 - as when Textual paints
                     self._handle_exception(error)
 

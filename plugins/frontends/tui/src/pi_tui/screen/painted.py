@@ -42,11 +42,21 @@ class Painted(Widget):
             self.painted = lines
             self.refresh()
             return
-        changed = changed_cells(self.painted, lines, self.size.width)
+        changed = changed_cells(self.painted, lines, self.outer_size.width)  # it has no border; ``size`` computes that
         self.painted = lines
-        if changed:
+        if changed and self.is_mounted:
+            self._draw_cells(changed)
+        elif changed:
             self.refresh(*changed)
+
+    def _draw_cells(self, regions: Sequence[Region]) -> None:
+        """Redraw cells, as ``refresh`` does for widgets that have styles and a layout of their own."""
+        self._dirty_regions.update(regions)
+        self._repaint_regions.update(regions)
+        self._repaint_required = True
+        if not self.painter.paints_now:
+            self.check_idle()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the strips of a part of the widget."""
-        return self.painter.strips(self.painted, crop, self.size.width)
+        return self.painter.strips(self.painted, crop, self.outer_size.width)

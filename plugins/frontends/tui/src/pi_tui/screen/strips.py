@@ -31,11 +31,15 @@ class Painter:
         palette: The colours.
         graphics: Draws images; None if the terminal cannot draw them.
         links: Whether links can be clicked.
+
+    Attributes:
+        paints_now: Whether what is drawn now is painted right after it, so that nothing else has to see to that.
     """
 
     def __init__(self, palette: Palette, graphics: Graphics | None = None, *, links: bool = True) -> None:
         self._palette = palette
         self.graphics = graphics
+        self.paints_now = False
         self._links = links
         self._styles: dict[tuple[Style, str | None], RichStyle] = {}
         self._strips: dict[tuple[int, int], tuple[Line, Strip]] = {}

@@ -30,7 +30,7 @@ class Tab:
     def __init__(self, write: Callable[[str], object], settings: SettingsView, terminal: Terminal | None) -> None:
         self._write, self._settings, self._terminal = write, settings, terminal
         self._title = ""
-        self._working = False
+        self._working = self._shows_progress = False
 
     def show(self, state: State) -> None:
         """Display the title and progress of a state."""
@@ -38,9 +38,14 @@ class Tab:
         if title != self._title:
             self._title = title
             self._write(f"\x1b]0;{title}\x07")
-        working = is_working(state) and self._settings.get_bool("terminal.showTerminalProgress", default=False)
-        if working != self._working:
+        working = is_working(state)
+        if working != self._working:  # the settings are not read for each frame
             self._working = working
-            self._write(PROGRESS_ON if working else PROGRESS_OFF)
+            self._show_progress(working and self._settings.get_bool("terminal.showTerminalProgress", default=False))
+
+    def _show_progress(self, shows: bool) -> None:  # noqa: FBT001 - the one thing that it is about
+        if shows != self._shows_progress:
+            self._shows_progress = shows
+            self._write(PROGRESS_ON if shows else PROGRESS_OFF)
             if self._terminal is not None:
-                self._terminal.shows_progress = working
+                self._terminal.shows_progress = shows
