@@ -5,17 +5,19 @@ that has a handler of ``tool_call``, and a key through a component that an exten
 other figures are ours, with and without in turn: what one extension adds to the first request, and the plugin to a
 start without extensions; what a hook and a tool take (a turn with a call of ``read``, from request to request, with a
 guard, and with a tool of that name in TypeScript, less the same turn without extensions); the share of all CPU time
-that an extension with a handler of ``message_update`` takes of an answer in 20,000 deltas; and the memory of the
-process of five extensions.
+that an extension with a handler of ``message_update`` takes of an answer in 20,000 deltas, by the means of many such
+answers with and without in turn; and the memory of the process of five extensions.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import statistics
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +29,7 @@ from _peer import MODEL, NODE, VERSION, Row, cache, compare, compile_and_say, op
 from _pty import terminal
 
 import pi_typescript
+from pi_core import SessionManager, create_agent_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,16 +59,11 @@ export default function (pi: ExtensionAPI) {
 }
 """
 DELTAS = """
-import { writeFileSync } from "node:fs";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
 export default function (pi: ExtensionAPI) {
   let seen = 0;
   pi.on("message_update", async () => { seen++; });
-  pi.on("session_shutdown", async () => {
-    const { user, system } = process.cpuUsage();
-    writeFileSync(`${process.env.PI_CODING_AGENT_DIR}/cpu`, String((user + system) / 1000));
-  });
 }
 """
 ECHO = """
@@ -87,6 +85,9 @@ export default function (pi: ExtensionAPI) {
 """
 KEYS = 60
 TURNS = 40
+DELTAS_OF_ANSWER = 20_000
+PAIRS = 5
+"""Pairs of answers in deltas for each round."""
 HOST = Path(pi_typescript.__file__).parent / "host" / "main.js"
 
 
@@ -127,13 +128,21 @@ class Measures:
         at = [each["at"] for each in self._fake.requests()]
         return statistics.median(later - one for one, later in pairwise(at)) / 1e6
 
-    def deltas(self, program: Program, source: str | None, number: int) -> float:
-        """Return the milliseconds of CPU, of pi and of the process of extensions, that an answer in deltas takes."""
-        file = Path(program.environ["PI_CODING_AGENT_DIR"], "cpu")
-        file.write_text("0")
-        taken = self._ask(program, source, prompt(number)).cpu
-        self._fake.requests()
-        return taken + float(file.read_text())  # that process is not a child of pi, whose children a run counts
+    async def share(self, program: Program, source: str, pairs: int) -> float:
+        """Return the part of all CPU time that an extension takes of an answer in deltas.
+
+        Most of what one such answer takes more or less than another is the computer's. The answers with the extension
+        and without it follow each other in one process, first one and then the other first, and their means count.
+        """
+        taken: dict[str | None, list[float]] = {source: [], None: []}
+        for number in range(pairs + 1):  # the first pair does not count
+            for each in (source, None) if number % 2 else (None, source):
+                self._files[program.name].set(each)
+                cpu = await _cpu_of_answer(program)
+                self._fake.requests()
+                if number:
+                    taken[each].append(cpu)
+        return 1 - _middle(taken[None]) / _middle(taken[source])
 
     def key(self, program: Program) -> float:
         """Return the milliseconds from a key to the screen in which nine of ten are visible."""
@@ -161,6 +170,42 @@ class Measures:
         return run(program, *arguments, text)
 
 
+async def _cpu_of_answer(program: Program) -> float:
+    """Return the milliseconds of CPU, of pi and of the process of extensions, that an answer in deltas takes."""
+    async with create_agent_session(
+        cwd=program.environ["PWD"],
+        agent_dir=program.environ["PI_CODING_AGENT_DIR"],
+        model=MODEL,
+        session_manager=SessionManager.in_memory(),
+        environ=program.environ,
+    ) as session:
+        for _ in range(2):  # starts the process of extensions, and lets it and this one compile what they need
+            await session.prompt(prompt(1))
+            await asyncio.sleep(0.2)
+        before = time.process_time() + _cpu_of_extensions()
+        answer = await session.prompt(prompt(DELTAS_OF_ANSWER))
+        taken = time.process_time() + _cpu_of_extensions() - before
+    if answer is None or answer.stop_reason != "stop":
+        raise RuntimeError("The answer failed, and its CPU means nothing")
+    return 1000 * taken
+
+
+def _cpu_of_extensions() -> float:
+    """Return the seconds of CPU that running processes of extensions have taken; the system counts nanoseconds."""
+    taken = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if str(HOST).encode() in (folder / "cmdline").read_bytes():
+                taken += sum(int(each.read_text().split()[0]) for each in folder.glob("task/*/schedstat"))
+    return taken / 1e9
+
+
+def _middle(figures: Sequence[float]) -> float:
+    """Return the mean of figures without the tenth at either end."""
+    cut = len(figures) // 10
+    return statistics.mean(sorted(figures)[cut : len(figures) - cut])
+
+
 def alone(measures: Measures, ours: Program, rounds: int) -> list[tuple[str, float, float | None]]:
     """Return what extensions add to ours: the best of each figure, measured in turn."""
     taken: dict[str, list[float]] = {}
@@ -171,16 +216,12 @@ def alone(measures: Measures, ours: Program, rounds: int) -> list[tuple[str, flo
         "hook": lambda: measures.turn(ours, GUARD),
         "tool": lambda: measures.turn(ours, READ),
         "turn": lambda: measures.turn(ours, None),
-        "deltas": lambda: measures.deltas(ours, DELTAS, 20_000),
-        "delta": lambda: measures.deltas(ours, DELTAS, 1),
-        "text": lambda: measures.deltas(ours, None, 20_000),
-        "word": lambda: measures.deltas(ours, None, 1),
     }
     for _ in range(rounds):
         for name, measure in steps.items():
             taken.setdefault(name, []).append(measure())
     best = {name: min(figures) for name, figures in taken.items()}
-    share = 1 - (best["text"] - best["word"]) / (best["deltas"] - best["delta"])
+    share = asyncio.run(measures.share(ours, DELTAS, PAIRS * rounds))
     return [
         ("first request with one extension, of without", best["first"] / best["none"], 1.05),
         ("start without extensions, of without the plugin", best["none"] / best["disabled"], 1.02),
