@@ -51,7 +51,7 @@ async def reading():
     tty.setraw(descriptor, termios.TCSANOW)
     reading = Reading(keyboard, descriptor)
     yield reading
-    reading.reader.stop()
+    reading.reader.close()
     os.close(descriptor)
 
 
@@ -106,6 +106,52 @@ async def test_what_a_handler_fails_on_is_typed_as_it_is(reading):
     await reading.until("a", "b")
 
 
+async def test_what_is_typed_after_a_failure_of_a_handler_arrives(reading):
+    async def cancelled(text: str) -> str:
+        raise asyncio.CancelledError
+
+    remove = reading.filters.add(cancelled)
+    reading.reader.start(b"")
+    reading.type("a")
+    await reading.until("a")
+    remove()
+    reading.type("b")
+
+    await reading.until("a", "b")
+
+
+async def test_a_handler_that_cannot_be_cancelled_does_not_block_the_keyboard(reading, monkeypatch):
+    monkeypatch.setattr("pi_tui.screen.typed_filters._SECONDS", 0.05)
+    ended = asyncio.Event()
+
+    async def stubborn(text: str) -> str:
+        try:
+            await asyncio.sleep(5)
+        except asyncio.CancelledError:
+            await ended.wait()
+        return text
+
+    reading.filters.add(stubborn)
+    reading.reader.start(b"")
+    reading.type("a")
+    await reading.until("a")
+    ended.set()
+
+
+async def test_a_sequence_in_pieces_is_one_key_however_long_a_handler_takes(reading):
+    async def slow(text: str) -> str:
+        await asyncio.sleep(0.08)
+        return text
+
+    reading.filters.add(slow)
+    reading.reader.start(b"")
+    reading.type("\x1b[")
+    await asyncio.sleep(0.1)
+    reading.type("A")
+
+    await reading.until("up")
+
+
 async def test_a_terminal_that_is_closed_ends_it(reading):
     reading.reader.start(b"")
     os.close(reading.keyboard)
@@ -115,7 +161,7 @@ async def test_a_terminal_that_is_closed_ends_it(reading):
 
 async def test_nothing_is_read_after_the_end(reading):
     reading.reader.start(b"")
-    reading.reader.stop()
+    reading.reader.close()
     reading.type("a")
     await asyncio.sleep(0.01)
 

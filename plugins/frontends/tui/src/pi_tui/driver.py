@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import suppress
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
 
 from textual import events
@@ -20,6 +21,7 @@ from pi_tui.keys.read import KeyReader
 from pi_tui.squeeze import squeezed
 
 if TYPE_CHECKING:
+    from contextvars import Context
     from io import TextIOWrapper
     from typing import TextIO
 
@@ -119,6 +121,7 @@ class ScreenDriver(LinuxDriver):
         self._terminal: Terminal = app.terminal
         self._filters: TypedFilters = app.typed_filters
         self._reader: KeyReader | None = None
+        self._variables: Context | None = None
         self._displayed = Displayed(scrolls=_can_scroll())
         self._awaits_attributes = self._has_other_keys = False
         self._frame: list[str] | None = None
@@ -167,6 +170,7 @@ class ScreenDriver(LinuxDriver):
         self._displayed.forget()
         early = self._terminal.stop_early()
         super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
+        self._let_go()  # of what a start within this one has opened, if pi was continued in the background
         self._terminal.is_taken = True
         if self._terminal.shows_cursor:
             self.write("\x1b[?25h")
@@ -176,7 +180,8 @@ class ScreenDriver(LinuxDriver):
         self._awaits_attributes, self._has_other_keys = True, False
         self.write(_ASK_FOR_KEYS)
         self._reader = KeyReader(self.fileno, self._filters, self._pass_on, lambda: self.send_message(TerminalGone()))
-        self._reader.start(early)
+        self._variables = self._variables or copy_context()
+        self._variables.copy().run(self._reader.start, early)  # whoever continues pi has not typed the keys
 
     def stop_application_mode(self) -> None:
         """Return the terminal."""
@@ -187,6 +192,12 @@ class ScreenDriver(LinuxDriver):
             self._direct.close()
             self._direct = None
         super().stop_application_mode()
+
+    def _let_go(self) -> None:
+        for each in (self._direct, self._reader):
+            if each is not None:
+                each.close()
+        self._direct = self._reader = None
 
     def suspend_application_mode(self) -> None:
         """Return the terminal to the shell temporarily."""
@@ -204,7 +215,7 @@ class ScreenDriver(LinuxDriver):
     def disable_input(self) -> None:
         """Stop reading."""
         if self._reader is not None:
-            self._reader.stop()
+            self._reader.close()
             self._reader = None
         super().disable_input()
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from textual import events
 
 from pi_tui.direct import open_terminal
 from pi_tui.driver import ScreenDriver
+from pi_tui.keys.events import Key
 from pi_tui.plugins_ui.plugin_box import SafeScreen
 from pi_tui.screen.painted import Painted
+from pi_tui.screen.typed_filters import TypedFilters
 
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
 
@@ -112,3 +117,34 @@ def test_what_is_no_terminal_is_not_opened(tmp_path):
     with (tmp_path / "file").open("w", encoding="utf-8") as file:
         assert open_terminal(file) is None
     assert open_terminal(None) is None
+
+
+async def test_a_key_does_not_overtake_what_was_pasted_before_it(desk):
+    async with desk() as user:
+
+        async def take_long() -> None:
+            await asyncio.sleep(0.02)
+
+        user.app.call_next(take_long)  # as a widget does that is removed
+        user.app.post_message(events.Paste("pasted"))
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+        assert not user.app.take_key(Key("x", "x"))
+        await user.sees("pasted")
+
+
+async def test_a_screen_that_is_started_twice_reads_its_terminal_once(terminal, monkeypatch):
+    output, _ = terminal
+    monkeypatch.setattr("sys.__stdout__", output)
+    monkeypatch.setattr("pi_tui.driver.LinuxDriver.start_application_mode", lambda driver: None)
+    opened = SimpleNamespace(is_taken=True, shows_cursor=False, settings=None, stop_early=bytes)
+    driver = ScreenDriver(SimpleNamespace(terminal=opened, typed_filters=TypedFilters(), size=(10, 2)))
+    driver._writer_thread, driver.fileno = Thread(), output.fileno()
+
+    driver.start_application_mode()
+    before = len([*Path("/dev/fd").iterdir()])
+    driver.start_application_mode()
+
+    assert len([*Path("/dev/fd").iterdir()]) == before
+    driver._let_go()

@@ -22,7 +22,7 @@ UPDATES_PER_SECOND = 10
 _FEWEST_UPDATES_PER_SECOND = 2
 """Events that it gets even if it takes long to answer."""
 
-_TIMES = 40
+_PAUSE_PER_ANSWER = 40
 """The next event comes after so many times as long as a program takes for one."""
 
 _ABOUT_TOOLS = {
@@ -90,15 +90,14 @@ class Registrations:
         """Return a handler that is called so seldom that a program cannot slow an answer down, which waits for it."""
 
         async def handle(event: Any, ctx: PiContext) -> None:
-            is_running = (
-                self._member.process_of_session().process is not None
-            )  # a start says nothing about the next call
+            # How long a start takes says nothing about the next call.
+            is_running = self._member.process_of_session().process is not None
             started = monotonic()
             try:
                 await self._member.ask_hook("message_update", event, ctx)
             finally:
                 if is_running:
-                    pause = min(_TIMES * (monotonic() - started), 1 / _FEWEST_UPDATES_PER_SECOND)
+                    pause = min(_PAUSE_PER_ANSWER * (monotonic() - started), 1 / _FEWEST_UPDATES_PER_SECOND)
                     handle.pi_interval = max(pause, 1 / UPDATES_PER_SECOND)  # type: ignore[attr-defined]
 
         handle.pi_interval = 1 / UPDATES_PER_SECOND  # type: ignore[attr-defined]

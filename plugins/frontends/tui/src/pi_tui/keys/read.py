@@ -58,13 +58,13 @@ class KeyReader:
         self._feed(early)
         self._loop.add_reader(self._descriptor, self._read)
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Stop reading; a key that may continue is not waited for."""
         with suppress(RuntimeError):  # the loop was closed
             self._loop.remove_reader(self._descriptor)
-        for each in (self._filtering, self._timer):
-            if each is not None:
-                each.cancel()
+        self._stop_timer()
+        if self._filtering is not None:
+            self._filtering.cancel()
         with suppress(OSError):
             os.close(self._descriptor)
 
@@ -81,14 +81,17 @@ class KeyReader:
         elif self._filtering is None and self._filters.is_empty:
             self._feed(data)
         else:
+            self._stop_timer()  # what a sequence continues with may be there, and is not known yet
             self._unfiltered.append(data)
             self._filtering = self._filtering or self._loop.create_task(self._filter())
 
     async def _filter(self) -> None:
         """Pass on what was read, one after the other: a handler may wait for another process."""
-        while self._unfiltered:
-            self._feed(await self._filters.bytes_after(self._unfiltered.popleft()))
-        self._filtering = None
+        try:
+            while self._unfiltered:
+                self._feed(await self._filters.bytes_after(self._unfiltered.popleft()))
+        finally:
+            self._filtering = None
 
     def _feed(self, data: bytes) -> None:
         self._pass_on(self._parser.feed(data))
@@ -97,10 +100,15 @@ class KeyReader:
         self._pass_on(self._parser.flush())
 
     def _pass_on(self, found: list[Event]) -> None:
+        self._stop_timer()
+        if self._parser.pending and not self._unfiltered:
+            self._timer = self._loop.call_later(_SEQUENCE_SECONDS, self._flush)
+        self._take(found)
+
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(_SEQUENCE_SECONDS, self._flush) if self._parser.pending else None
-        self._take(found)
+            self._timer = None
 
 
 def _reopened(descriptor: int) -> int:

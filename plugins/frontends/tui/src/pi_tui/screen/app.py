@@ -136,7 +136,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.thinking_label: str | None = None
         self.redrawn = 0
         self.typed_filters = TypedFilters()
-        self._is_dispatching = self._is_ready = False
+        self._in_progress, self._is_ready = 0, False
         self._long_lived = LongLived()
         self.tab = Tab(self.write_terminal, port.settings, terminal)
         self.interface = Interface(self)
@@ -294,17 +294,26 @@ class ScreenApp(Controls, Life, App[int]):
             await super().on_event(event)
 
     async def _dispatch_message(self, message: Message) -> None:
-        self._is_dispatching = True
+        self._in_progress += 1
         try:
             await super()._dispatch_message(message)
         finally:
-            self._is_dispatching = False
+            self._in_progress -= 1
             self._is_ready = self._is_ready or isinstance(message, events.Ready)
+
+    async def _flush_next_callbacks(self) -> None:
+        self._in_progress += 1
+        try:
+            await super()._flush_next_callbacks()
+        finally:
+            self._in_progress -= 1
 
     def take_key(self, key: Key) -> bool:
         """Handle a key now, without Textual's queue; return False if something is in progress, or has to come first."""
-        waits = self._is_dispatching or not self._is_ready or not self._message_queue.empty()
-        if waits or not self.is_running or box_of(self.focused) is not None:
+        comes_first = self._pending_message is not None or not self._message_queue.empty()
+        if comes_first or self._in_progress or not self._is_ready or not self.is_running:
+            return False
+        if box_of(self.focused) is not None:
             return False
         with self._context():
             try:
@@ -318,7 +327,7 @@ class ScreenApp(Controls, Life, App[int]):
         try:
             self.keyboard.press(Key(name, "" if is_control(text) else text))
         finally:
-            self.draw_now()
+            self.draw_now()  # which also ends this
 
     def _is_for_widget(self, event: events.Key | events.Paste) -> bool:
         """Whether a plugin's widget has the focus and receives an event; the key of ``app.clear`` takes its focus."""

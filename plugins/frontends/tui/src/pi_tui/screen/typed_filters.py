@@ -53,7 +53,10 @@ class TypedFilters:
     async def bytes_after(self, data: bytes) -> bytes:
         """Return input after all handlers; unchanged if they take too long, or fail while they are waited for."""
         text = self._decoder.decode(data)
+        filtering = asyncio.ensure_future(self.filtered(text))
         try:
-            return (await asyncio.wait_for(self.filtered(text), _SECONDS)).encode()
-        except Exception:  # noqa: BLE001 - of a plugin; what was typed must not be lost
-            return text.encode()
+            done, _ = await asyncio.wait((filtering,), timeout=_SECONDS)  # and no longer, whatever a handler catches
+        finally:
+            filtering.cancel()
+        has_answered = bool(done) and not filtering.cancelled() and filtering.exception() is None
+        return (filtering.result() if has_answered else text).encode()

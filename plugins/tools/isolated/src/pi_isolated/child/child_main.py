@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 import traceback
+from copy import deepcopy
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ class EventReader:
         data = dict(event)
         if hook == "message_update":
             self._whole[hook] = message = grown_by(self._whole.get(hook, {}), data.pop("delta"))
-            return event_from_wire(data, lambda: message_from_wire(message))
+            return event_from_wire(data, lambda: message_from_wire(deepcopy(message)))  # the next one builds on it
         if hook not in DELTA_HOOKS:
             return from_wire(data, getattr(pi_hookspecs, all_hookspecs()[hook].__annotations__["event"]))
         self._whole[hook] = whole = changed_by(self._whole.get(hook, {}), data.pop("delta"))

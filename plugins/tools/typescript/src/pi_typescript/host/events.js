@@ -245,8 +245,13 @@ function textOf(content) {
 /** What pi has sent of the conversation, of the last payload and of an answer: an event has what is new since then. */
 const sent = new Map();
 
+/** Notes what is new in a request, at once: those of other extensions that follow build on it. */
+export function arrived({ hook, event }) {
+  if (event?.delta) event.whole = grown(hook, event.delta);
+}
+
 /** Returns the object that a delta describes, and remembers it. */
-export function grown(key, delta) {
+function grown(key, delta) {
   const before = sent.get(key) ?? {};
   const after = { ...before };
   for (const name of delta.unset ?? []) delete after[name];
@@ -265,8 +270,8 @@ export function grown(key, delta) {
 }
 
 /** Gives the handlers an answer so far that they may change: most of it is text, which is not copied. */
-async function messageUpdate(handlers, { delta, assistantMessageEvent, ...event }, ctx, report) {
-  const { content, ...rest } = grown("message_update", delta);
+async function messageUpdate(handlers, { delta, whole, assistantMessageEvent, ...event }, ctx, report) {
+  const { content, ...rest } = whole;
   const blocks = content.map((block) => (block.type === "toolCall" ? structuredClone(block) : { ...block }));
   const message = { ...structuredClone(rest), content: blocks };
   const change = "message" in assistantMessageEvent ? {} : { partial: message };
@@ -275,7 +280,7 @@ async function messageUpdate(handlers, { delta, assistantMessageEvent, ...event 
 }
 
 async function context(handlers, event, ctx, report) {
-  const { messages = [] } = grown("context", event.delta);
+  const { messages = [] } = event.whole;
   let current = structuredClone(messages);
   let isChanged = false;
   for (const handler of handlers) {
@@ -293,9 +298,10 @@ async function context(handlers, event, ctx, report) {
 }
 
 async function providerRequest(handlers, event, ctx, report) {
-  const payload = grown("before_provider_request", event.delta);
+  const payload = event.whole;
   const given = { ...event, payload: structuredClone(payload) };
   delete given.delta;
+  delete given.whole;
   await each(handlers, given, ctx, report, (result) => {
     given.payload = result;
   });

@@ -7,7 +7,7 @@ import { createApi } from "./api.js";
 import { current, describe, failed, inExtension } from "./blame.js";
 import { bus } from "./bus.js";
 import { createContext } from "./ctx.js";
-import { announce, dispatch } from "./events.js";
+import { announce, arrived, dispatch } from "./events.js";
 import { Extension } from "./extension.js";
 import { begin, loadFactory } from "./loader.js";
 import { apply, on } from "./mirror.js";
@@ -201,6 +201,7 @@ function take(message) {
     apply(message.state);
     surfaces.redraw();
   }
+  if (message.type === "hook") arrived(message);
   if (message.type in REQUESTS) answer(message);
   else if (message.type === "cancel") requests.get(message.id)?.cancel();
   else if (message.type === "start") start(message);
