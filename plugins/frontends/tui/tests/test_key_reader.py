@@ -106,6 +106,37 @@ async def test_what_a_handler_fails_on_is_typed_as_it_is(reading):
     await reading.until("a", "b")
 
 
+async def test_what_arrives_while_a_handler_is_asked_is_one_question(reading):
+    asked = []
+
+    async def slow(text: str) -> None:
+        asked.append(text)
+        await asyncio.sleep(0.05)
+
+    reading.filters.add(slow)
+    reading.reader.start(b"")
+    for letter in "abc":
+        reading.type(letter)
+        await asyncio.sleep(0.01)
+
+    await reading.until("a", "b", "c")
+    assert asked == ["a", "bc"]
+
+
+async def test_what_a_handler_was_not_done_with_is_kept_for_the_next_reader(reading):
+    async def slow(text: str) -> None:
+        await asyncio.sleep(5)
+
+    reading.filters.add(slow)
+    reading.reader.start(b"")
+    for letter in "ab":
+        reading.type(letter)
+        await asyncio.sleep(0.02)
+
+    assert reading.reader.close() == b"ab"
+    assert reading.found == []
+
+
 async def test_what_is_typed_after_a_failure_of_a_handler_arrives(reading):
     async def cancelled(text: str) -> str:
         raise asyncio.CancelledError

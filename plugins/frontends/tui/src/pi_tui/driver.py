@@ -121,6 +121,7 @@ class ScreenDriver(LinuxDriver):
         self._terminal: Terminal = app.terminal
         self._filters: TypedFilters = app.typed_filters
         self._reader: KeyReader | None = None
+        self._unread = b""
         self._variables: Context | None = None
         self._displayed = Displayed(scrolls=_can_scroll())
         self._awaits_attributes = self._has_other_keys = False
@@ -168,7 +169,8 @@ class ScreenDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Take over the screen."""
         self._displayed.forget()
-        early = self._terminal.stop_early()
+        early = self._unread + self._terminal.stop_early()
+        self._unread = b""
         super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
         self._let_go()  # of what a start within this one has opened, if pi was continued in the background
         self._terminal.is_taken = True
@@ -215,7 +217,7 @@ class ScreenDriver(LinuxDriver):
     def disable_input(self) -> None:
         """Stop reading."""
         if self._reader is not None:
-            self._reader.close()
+            self._unread = self._reader.close()
             self._reader = None
         super().disable_input()
 

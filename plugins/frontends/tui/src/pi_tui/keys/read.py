@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -49,7 +48,7 @@ class KeyReader:
         self._loop = asyncio.get_running_loop()
         self._parser = Parser(marks_pastes=marks_pastes(os.environ.get("TERM", "")))
         self._descriptor = _reopened(descriptor)
-        self._unfiltered: deque[bytes] = deque()
+        self._unfiltered = self._asked = b""
         self._filtering: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -58,8 +57,8 @@ class KeyReader:
         self._feed(early)
         self._loop.add_reader(self._descriptor, self._read)
 
-    def close(self) -> None:
-        """Stop reading; a key that may continue is not waited for."""
+    def close(self) -> bytes:
+        """Stop reading, and return what was not passed on yet; a key that may continue is not waited for."""
         with suppress(RuntimeError):  # the loop was closed
             self._loop.remove_reader(self._descriptor)
         self._stop_timer()
@@ -67,6 +66,9 @@ class KeyReader:
             self._filtering.cancel()
         with suppress(OSError):
             os.close(self._descriptor)
+        rest = self._asked + self._unfiltered
+        self._asked = self._unfiltered = b""
+        return rest
 
     def _read(self) -> None:
         try:
@@ -82,14 +84,17 @@ class KeyReader:
             self._feed(data)
         else:
             self._stop_timer()  # what a sequence continues with may be there, and is not known yet
-            self._unfiltered.append(data)
+            self._unfiltered += data
             self._filtering = self._filtering or self._loop.create_task(self._filter())
 
     async def _filter(self) -> None:
-        """Pass on what was read, one after the other: a handler may wait for another process."""
+        """Pass on what is read, in order: what arrives while a handler waits is asked about together."""
         try:
             while self._unfiltered:
-                self._feed(await self._filters.bytes_after(self._unfiltered.popleft()))
+                self._asked, self._unfiltered = self._unfiltered, b""
+                found = await self._filters.bytes_after(self._asked)
+                self._asked = b""
+                self._feed(found)
         finally:
             self._filtering = None
 
