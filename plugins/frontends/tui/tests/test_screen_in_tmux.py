@@ -294,8 +294,9 @@ def test_a_dumb_terminal_has_the_line_mode_and_the_reason(tmux: Tmux) -> None:
     assert "cannot move its cursor. Mode 'line' is started instead" in screen
 
 
-def test_a_closed_terminal_ends_pi(tmux: Tmux) -> None:
-    tmux.send(tmux.command, "Space", "hello", "Enter")
+@pytest.mark.parametrize("before", ["", "trap '' HUP; "])
+def test_a_closed_terminal_ends_pi_also_where_its_signal_is_ignored(tmux: Tmux, before: str) -> None:
+    tmux.send(before + tmux.command, "Space", "hello", "Enter")
     tmux.sees("I found no request")
     process = tmux.process()
     tmux.close()

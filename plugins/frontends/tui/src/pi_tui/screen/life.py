@@ -7,9 +7,6 @@ import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from textual import on
-
-from pi_tui.driver import TerminalGone
 from pi_tui.editor.history import History
 from pi_tui.screen.talk import Typed
 from pi_tui.view.reduce import reduce
@@ -267,8 +264,7 @@ class Life(_App):
         if lines.strip():
             self.notice(lines)
 
-    @on(TerminalGone)
-    def end_without_terminal(self) -> None:
+    def on_terminal_gone(self) -> None:
         """Leave the session, since the terminal was closed."""
         self.leave()
 
