@@ -119,6 +119,37 @@ def test_a_plugin_decides(project, answer, counts):
     assert project.answers()[0] is counts
 
 
+@pytest.mark.parametrize(("answer", "counts"), [("yes", True), ("no", False)])
+@pytest.mark.parametrize("given", [True, False])
+def test_an_extension_of_the_user_decides(project, answer, counts, given):
+    folder = project.agent_dir / ("given" if given else "extensions")
+    folder.mkdir(exist_ok=True)
+    (folder / "guard.py").write_text(GUARD.format(answer=answer))
+    if answer == "no":
+        project.run("trust")
+
+    assert project.answers(*(["-e", str(folder / "guard.py")] if given else []))[0] is counts
+
+
+def test_an_extension_of_the_project_is_neither_asked_nor_run(project):
+    (project.cwd / ".pi" / "extensions").mkdir()
+    source = GUARD.format(answer="yes") + "\nopen('was-run', 'w').close()\n"
+    (project.cwd / ".pi" / "extensions" / "guard.py").write_text(source)
+
+    assert project.answers()[0] is False
+    assert not (project.cwd / "was-run").exists()
+
+
+def test_an_extension_that_is_wrong_is_reported_once(project):
+    (project.agent_dir / "extensions").mkdir(exist_ok=True)
+    (project.agent_dir / "extensions" / "guard.py").write_text("project_trust = 1 / 0\n")
+
+    counts, output = project.answers()
+
+    assert not counts
+    assert output.count("ZeroDivisionError") == 1
+
+
 def test_a_project_cannot_disable_a_plugin_that_refuses(project):
     project.install("guard", GUARD.format(answer="no"))
     settings = {"defaultProvider": "fake", "defaultModel": "echo", "plugins": {"disabled": ["guard"]}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -13,12 +14,14 @@ from pi_core.host import PluginHost
 from pi_core.host.overlay import join_overlay, join_packages, leave_overlay, user_root
 from pi_core.settings import Settings
 from pi_core.settings.trust import ProjectTrust
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pi_cli.options import Options
+    from pi_core.host.extensions.places import ExtensionSource
 
 __all__ = ["open_host"]
 
@@ -76,7 +79,8 @@ def open_host(
     # Plugins are asked before the project's own settings can enable or disable any.
     without = host(trust=False) if trust.is_trusted else opened
     may_ask = interactive and not trust.decided and not is_subcommand(word, without)
-    if may_ask or _has_opinions(without):
+    has_opinions = _has_opinions(without)
+    if _joins_own(without, cwd, early, environ) or has_opinions or may_ask:
         import asyncio  # takes longer than all that was needed so far
 
         opened = host(asyncio.run(_ask(without, trust, may_ask=may_ask)))
@@ -87,6 +91,28 @@ def _has_opinions(host: PluginHost) -> bool:
     """Whether a plugin implements the hook, according to the index, without importing it."""
     enabled = (record for name, record in host.records.items() if name not in host.disabled)
     return any("project_trust" in record.hooks for record in enabled)
+
+
+def _joins_own(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> bool:
+    """Load the user's own extensions if one of them implements the hook, by the text of its files."""
+    from pi_cli.extensions import find_sources, load_extensions
+
+    try:
+        if not any(map(_mentions_trust, find_sources(host, cwd, early, environ))):
+            return False
+        load_extensions(host, cwd, early, environ)
+    except UserError:
+        return False  # reported when the extensions are loaded for the session
+    return True
+
+
+def _mentions_trust(source: ExtensionSource) -> bool:
+    if source.path is None or source.program is not None or source.script is not None:
+        return False  # programs are not asked: the hook is called before there is a session
+    files = source.path.rglob("*.py") if source.path.is_dir() else [source.path]
+    with suppress(OSError):
+        return any(b"project_trust" in each.read_bytes() for each in files)
+    return False
 
 
 async def _ask(host: PluginHost, trust: ProjectTrust, *, may_ask: bool) -> ProjectTrust:
