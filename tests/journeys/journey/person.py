@@ -90,6 +90,10 @@ class Person(ABC):
         return self.settle()
 
     def enter(self, line: str) -> str:
-        """Send a line, and wait."""
+        """Send a line, and wait: first for its echo, because on a busy computer keys take their time to arrive."""
         self.tried += 1
-        return self.press(line + ENTER, repr(line))
+        self._step = repr(line)
+        before = len(self.terminal.written)
+        self.terminal.type(line + ENTER)
+        self.terminal.until(lambda: len(self.terminal.written) > before, f"the echo of {line!r}")
+        return self.settle()
