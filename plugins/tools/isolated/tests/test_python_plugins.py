@@ -179,3 +179,16 @@ async def test_a_plugin_sees_the_answer_so_far(pi_session, script, pi_extensions
     await pi_session.prompt("Go")
 
     assert (pi_extensions[0] / "seen").read_text().startswith("High water")
+
+
+def test_what_a_plugin_changes_in_an_update_is_not_in_the_next_one():
+    event = json.loads(json.dumps(EventWriter().write(UnsentEvent("message_update", sample_event("message_update")))))
+    call = {"type": "toolCall", "id": "1", "name": "bash", "arguments": {"command": "ls"}}
+    message = {**event.pop("message"), "content": [call]}
+    reader = EventReader()
+
+    first = reader.read("message_update", {**event, "delta": {"set": message}})
+    first.message.content[0].arguments["command"] = "changed"
+    following = reader.read("message_update", {**event, "delta": {"set": {}}})
+
+    assert following.message.content[0].arguments == {"command": "ls"}
