@@ -131,6 +131,15 @@ def test_an_extension_of_the_user_decides(project, answer, counts, given):
     assert project.answers(*(["-e", str(folder / "guard.py")] if given else []))[0] is counts
 
 
+def test_a_package_of_the_user_decides_by_one_of_its_modules(project):
+    package = project.agent_dir / "extensions" / "guard"
+    package.mkdir(parents=True)
+    (package / "decision.py").write_text(GUARD.format(answer="yes"))
+    (package / "__init__.py").write_text("from .decision import *\n")
+
+    assert project.answers()[0] is True
+
+
 def test_an_extension_of_the_project_is_neither_asked_nor_run(project):
     (project.cwd / ".pi" / "extensions").mkdir()
     source = GUARD.format(answer="yes") + "\nopen('was-run', 'w').close()\n"

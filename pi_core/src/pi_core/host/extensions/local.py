@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pi_core.host.extensions.projects import ProjectPlugin
     from pi_core.host.extensions.staged import Staged
 
-__all__ = ["LocalExtensions"]
+__all__ = ["LocalExtensions", "files_of"]
 
 
 @define(eq=False, repr=False)
@@ -118,7 +118,7 @@ class LocalExtensions:
         with suppress(UserError):
             for source in self._find(report=False):
                 if source.path is not None:
-                    found.update((file, _time(file)) for file in _files(source))
+                    found.update((file, _time(file)) for file in files_of(source))
         return found
 
     async def stage(self) -> Staged:
@@ -291,7 +291,7 @@ class LocalExtensions:
         path = source.path
         if path is None or source.program is not None or source.script is not None:
             return
-        time = max(map(_time, _files(source)))
+        time = max(map(_time, files_of(source)))
         died = self._left_out.why(path, time)
         times = self._host.crumbs.left_behind().get(str(path), 0)
         if died is None and times:
@@ -374,7 +374,7 @@ class _Reporting:
         return True
 
 
-def _files(source: ExtensionSource) -> list[Path]:
+def files_of(source: ExtensionSource) -> list[Path]:
     """Return the files of an extension: itself, all files of its package in Python, or all files of a program."""
     path = source.path
     assert path is not None  # noqa: S101 - callers have looked

@@ -79,8 +79,7 @@ def open_host(
     # Plugins are asked before the project's own settings can enable or disable any.
     without = host(trust=False) if trust.is_trusted else opened
     may_ask = interactive and not trust.decided and not is_subcommand(word, without)
-    has_opinions = _has_opinions(without)
-    if _joins_own(without, cwd, early, environ) or has_opinions or may_ask:
+    if _joins_own(without, cwd, early, environ) or _has_opinions(without) or may_ask:
         import asyncio  # takes longer than all that was needed so far
 
         opened = host(asyncio.run(_ask(without, trust, may_ask=may_ask)))
@@ -107,11 +106,12 @@ def _joins_own(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str
 
 
 def _mentions_trust(source: ExtensionSource) -> bool:
+    from pi_core.host.extensions.local import files_of
+
     if source.path is None or source.program is not None or source.script is not None:
         return False  # programs are not asked: the hook is called before there is a session
-    files = source.path.rglob("*.py") if source.path.is_dir() else [source.path]
     with suppress(OSError):
-        return any(b"project_trust" in each.read_bytes() for each in files)
+        return any(b"project_trust" in each.read_bytes() for each in files_of(source))
     return False
 
 
