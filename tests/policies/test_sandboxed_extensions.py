@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 
 import pytest
 
 from pi_sandbox.engine import try_engine
+from pi_testing import until
 
 pytestmark = [
     pytest.mark.slow,
@@ -65,10 +65,8 @@ def pi_extensions(tmp_path, monkeypatch):
 async def test_a_provider_gets_the_keys_that_it_names_and_no_others(pi_session):
     key, token = "echo_api_key-0123456789abcdef", "echo_team_token-0123456789abcdef"
     for _known in range(2):  # an extension that is not known yet, and one that is
-        for _ in range(1200):  # on a busy machine, the session starts before the extension is loaded
-            if "echo" in pi_session.models.provider_ids():
-                break
-            await asyncio.sleep(0.05)
+        # On a busy machine, the session starts before the extension is loaded.
+        await until(lambda: "echo" in pi_session.models.provider_ids())
         await pi_session.set_model(pi_session.models.find("echo/echo-1"))
         await pi_session.prompt("Hello")
 

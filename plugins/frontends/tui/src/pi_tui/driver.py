@@ -169,10 +169,10 @@ class ScreenDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Take over the screen."""
         self._displayed.forget()
-        early = self._unread + self._terminal.stop_early()
-        self._unread = b""
+        early = self._terminal.stop_early()
         super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
-        self._let_go()  # of what a start within this one has opened, if pi was continued in the background
+        self._close_output()  # what a start within this one has opened, if pi was continued in the background
+        self._close_input()
         self._terminal.is_taken = True
         if self._terminal.shows_cursor:
             self.write("\x1b[?25h")
@@ -183,6 +183,7 @@ class ScreenDriver(LinuxDriver):
         self.write(_ASK_FOR_KEYS)
         self._reader = KeyReader(self.fileno, self._filters, self._pass_on, lambda: self.send_message(TerminalGone()))
         self._variables = self._variables or copy_context()
+        early, self._unread = self._unread + early, b""
         self._variables.copy().run(self._reader.start, early)  # whoever continues pi has not typed the keys
 
     def stop_application_mode(self) -> None:
@@ -190,16 +191,18 @@ class ScreenDriver(LinuxDriver):
         if self._has_other_keys:
             self.write(_OTHER_KEYS_OFF)
         self._awaits_attributes = False
+        self._close_output()
+        super().stop_application_mode()
+
+    def _close_output(self) -> None:
         if self._direct is not None:
             self._direct.close()
             self._direct = None
-        super().stop_application_mode()
 
-    def _let_go(self) -> None:
-        for each in (self._direct, self._reader):
-            if each is not None:
-                each.close()
-        self._direct = self._reader = None
+    def _close_input(self) -> None:
+        if self._reader is not None:
+            self._unread += self._reader.close()
+            self._reader = None
 
     def suspend_application_mode(self) -> None:
         """Return the terminal to the shell temporarily."""
@@ -216,9 +219,7 @@ class ScreenDriver(LinuxDriver):
 
     def disable_input(self) -> None:
         """Stop reading."""
-        if self._reader is not None:
-            self._unread = self._reader.close()
-            self._reader = None
+        self._close_input()
         super().disable_input()
 
     def run_input_thread(self) -> None:

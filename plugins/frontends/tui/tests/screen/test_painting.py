@@ -147,4 +147,5 @@ async def test_a_screen_that_is_started_twice_reads_its_terminal_once(terminal, 
     driver.start_application_mode()
 
     assert len([*Path("/dev/fd").iterdir()]) == before
-    driver._let_go()
+    driver._close_output()
+    driver._close_input()

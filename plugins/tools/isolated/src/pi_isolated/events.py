@@ -12,7 +12,7 @@ import pi_hookspecs
 from pi_core.wire import dumps, from_wire, message_from_wire, to_wire, wire_name
 from pi_hookspecs import ContextResult, PiError, Rule, ToolResult, answers_of
 from pi_hookspecs.specs import all_hookspecs
-from pi_isolated.ready import DELTA_HOOKS
+from pi_isolated.ready import DELTA_HOOKS, ONLY_DELTAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -30,9 +30,6 @@ __all__ = [
 
 _NOT_ON_WIRE = {"user_bash": ("operations",)}
 """Fields of answers that are objects of this process."""
-
-_WITH_DELTAS = ("context", "before_provider_request")
-"""Hooks whose answers are what has changed, too."""
 
 _TURNS = ("turn_start", "turn_end")
 """Hooks whose events have a number that JSON mode leaves out."""
@@ -118,13 +115,18 @@ def delta_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, A
     return _changes(old, new, after)
 
 
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+def _changes(
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    whole: Mapping[str, Any],
+    is_same: Callable[[Any, Any], bool] = eq,
+) -> dict[str, Any]:
     delta: dict[str, Any] = {"set": {}, "keep": {}, "unset": [key for key in before if key not in now]}
-    for key, digests in now.items():
+    for key, value in now.items():
         old = before.get(key)
-        if old == digests:
+        if key in before and is_same(old, value):
             continue
-        kept = _common(old, digests) if isinstance(old, list) and isinstance(digests, list) else 0
+        kept = _common(old, value, is_same) if isinstance(old, list) and isinstance(value, list) else 0
         delta["set"][key] = whole[key][kept:] if kept else whole[key]
         if kept:
             delta["keep"][key] = kept
@@ -136,18 +138,12 @@ def growth_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
 
     Texts are compared as they are, since an answer is nearly all text.
     """
-    changed = {key: each for key, each in after.items() if key not in before or not _is_same(before[key], each)}
-    delta: dict[str, Any] = {"set": changed, "keep": {}, "unset": [key for key in before if key not in after]}
-    if "content" not in changed or "content" not in before:
-        return delta
-    old, new = before["content"], after["content"]
-    kept = _common(old, new, _is_same)
+    delta = _changes(before, after, after, _is_same)
+    old, new, kept = before.get("content", ()), after.get("content", ()), delta["keep"].get("content", 0)
     added = _added(old[kept], new[kept]) if kept < min(len(old), len(new)) else {}
     if added:
-        kept += 1
+        delta["set"]["content"], delta["keep"]["content"] = new[kept + 1 :], kept + 1
         delta["append"] = {"content": added}
-    if kept:
-        changed["content"], delta["keep"]["content"] = new[kept:], kept
     return delta
 
 
@@ -258,7 +254,7 @@ def read_answer(hook: str, answer: Any, event: Any) -> Any:
         raise PiError(f"its answer must be an object or null, not {answer!r:.80}")
     if hook == "child_environment":
         return answer
-    if hook in _WITH_DELTAS:
+    if hook in ONLY_DELTAS:
         return _read_delta(hook, answer, event)
     cls = getattr(pi_hookspecs, spec.__annotations__["return"].split("|")[0].strip())
     _check_fields(answer, cls, _NOT_ON_WIRE.get(hook, ()))

@@ -14,7 +14,7 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["CONTRACT", "DELTA_HOOKS", "KINDS", "STATE_PARTS", "Ready", "parse_ready", "unmet_contract"]
+__all__ = ["CONTRACT", "DELTA_HOOKS", "KINDS", "ONLY_DELTAS", "STATE_PARTS", "Ready", "parse_ready", "unmet_contract"]
 
 CONTRACT = (1, 1)
 """The contract of this version, at least: processes came with 1.1."""
@@ -22,8 +22,8 @@ CONTRACT = (1, 1)
 DELTA_HOOKS = ("context", "before_provider_request", "message_update")
 """Hooks whose events are long: sent as what has changed, to those that ask for it."""
 
-_ONLY_DELTAS = ("context", "before_provider_request")
-"""Those of them that are as long as the conversation: nothing else is sent."""
+ONLY_DELTAS = ("context", "before_provider_request")
+"""Those of them that are as long as the conversation: nothing else is sent, and answers are what has changed, too."""
 
 _LEFT_OUT = {
     "project_trust": "it is called before there is a session",
@@ -155,7 +155,7 @@ def _counts(hook: str, filters: Mapping[str, Any], report: Callable[[str], None]
             continue
         raise PiError(f"the filter {key!r}: {value!r:.80} of the hook {hook} is not one that pi knows")
     why = _LEFT_OUT.get(hook)
-    if hook in _ONLY_DELTAS and not filters.get("delta"):
+    if hook in ONLY_DELTAS and not filters.get("delta"):
         why = 'its events are as long as the conversation; ask for what changes, with {"delta": true}'
     if why is not None:
         report(f"{hook} is left out: {why}")
