@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import os
 import signal
 import threading
@@ -12,7 +13,7 @@ import pi
 import pytest
 
 from pi_core import SessionManager
-from pi_hookspecs import AssistantMessage, TextContent, UserMessage
+from pi_hookspecs import AssistantMessage, TextContent, UserMessage, hookimpl
 from pi_jupyter.widgets import can_answer, with_await
 from pi_testing import text, thinking, tool_call
 
@@ -258,6 +259,32 @@ def test_the_stop_button_aborts_the_prompt_and_the_conversation_continues(shell,
     assert isinstance(done.error, KeyboardInterrupt)
     assert "Stopped. The conversation can continue." in done.printed
     assert "Traceback" not in done.printed
+    assert "Again." in after.html
+
+
+class Preparing:
+    """A plugin that takes its time with each prompt."""
+
+    begun = threading.Event()
+
+    @hookimpl
+    async def input(self, event, ctx):
+        self.begun.set()
+        await asyncio.sleep(60 if event.text == "Wait" else 0)
+
+
+@pytest.mark.pi(plugins=[Preparing()])
+def test_the_stop_button_ends_a_prompt_that_is_still_being_prepared(shell, script) -> None:
+    script.turn(text("Again."))
+    stop = threading.Thread(target=lambda: Preparing.begun.wait(60) and os.kill(os.getpid(), signal.SIGINT))
+    stop.start()
+
+    done = shell.run("%%pi\nWait")
+    stop.join()
+    after = shell.run("%%pi\nGo on")
+
+    assert isinstance(done.error, KeyboardInterrupt)
+    assert len(script.requests) == 1
     assert "Again." in after.html
 
 

@@ -12,11 +12,10 @@ import asyncio
 import threading
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
-    from concurrent.futures import Future
 
 __all__ = ["CellThread"]
 
@@ -31,7 +30,7 @@ class CellThread:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._calls: SimpleQueue[Callable[[], object]] = SimpleQueue()
         self._wake: Callable[[], object] | None = None
         self._thread = threading.Thread(target=self._loop.run_forever, name="pi", daemon=True)
         self._thread.start()
@@ -47,21 +46,24 @@ class CellThread:
         Raises:
             KeyboardInterrupt: The user interrupted the cell; the work has ended.
         """
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        future.add_done_callback(lambda _: self.post(None))
-        interrupted = 0
+        running = _Work(work, self._loop, ended=lambda: self.post(_nothing))
+        interrupted = handled = 0
         while True:
+            # Everything is in here: an interrupt may come at any moment, also while the one before it is handled.
             try:
-                call = self._calls.get()
-                if call is None:
-                    break
-                call()
+                while handled < interrupted:
+                    handled += 1
+                    running.interrupt(interrupt if handled == 1 else None)
+                running.begin()
+                has_ended = running.has_ended
+                self._calls.get(block=not has_ended)()
+            except Empty:
+                break
             except KeyboardInterrupt:
                 interrupted += 1
-                self._interrupt(future, interrupt if interrupted == 1 else None)
         if interrupted:
             raise KeyboardInterrupt
-        return future.result()
+        return running.result()
 
     @property
     def is_awaited(self) -> bool:
@@ -79,8 +81,8 @@ class CellThread:
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         self._wake = lambda: loop.call_soon_threadsafe(news.set)
         news.set()
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        future.add_done_callback(lambda _: self.post(None))
+        running = _Work(work, self._loop, ended=lambda: self.post(_nothing))
+        running.begin()
         interrupted = 0
         try:
             while True:
@@ -89,36 +91,24 @@ class CellThread:
                         async with asyncio.timeout(_TICK_SECONDS):
                             await news.wait()
                     news.clear()
-                    if self._call_all():
+                    has_ended = running.has_ended
+                    self._call_all()
+                    if has_ended:
                         break
                 except asyncio.CancelledError:
                     interrupted += 1
-                    self._interrupt(future, interrupt if interrupted == 1 else None)
+                    running.interrupt(interrupt if interrupted == 1 else None)
         finally:
             self._wake = None
         if interrupted:
             raise KeyboardInterrupt
-        return future.result()
+        return running.result()
 
-    def _call_all(self) -> bool:
-        """Call what is waiting; return whether the work has ended."""
-        while True:
-            try:
-                call = self._calls.get_nowait()
-            except Empty:
-                return False
-            if call is None:
-                return True
-            call()
-
-    def _interrupt(self, future: Future[Any], interrupt: Callable[[], Awaitable[object]] | None) -> None:
-        async def call(function: Callable[[], Awaitable[object]]) -> None:
-            await function()
-
-        if interrupt is None:
-            future.cancel()
-        else:
-            asyncio.run_coroutine_threadsafe(call(interrupt), self._loop)
+    def _call_all(self) -> None:
+        """Call what is waiting."""
+        with suppress(Empty):
+            while True:
+                self._calls.get_nowait()()
 
     async def in_cell(self, function: Callable[[], T]) -> T:
         """Call a function in the waiting thread and return its result; a cell that is not running yet calls it first.
@@ -143,8 +133,8 @@ class CellThread:
         self.post(call)
         return await done
 
-    def post(self, function: Callable[[], object] | None) -> None:
-        """Call a function in the waiting thread, without waiting for it; None says that the work has ended."""
+    def post(self, function: Callable[[], object]) -> None:
+        """Call a function in the waiting thread, without waiting for it."""
         self._calls.put(function)
         if (wake := self._wake) is not None:
             wake()
@@ -156,6 +146,68 @@ class CellThread:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def _nothing() -> None:
+    """Wake up the waiting thread."""
+
+
+class _Work(Generic[T]):
+    """A coroutine that an event loop of another thread runs.
+
+    Args:
+        coroutine: What it runs.
+        loop: The event loop.
+        ended: Called in the loop's thread when the coroutine has ended.
+
+    Attributes:
+        has_ended: Whether the coroutine has ended.
+    """
+
+    def __init__(
+        self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, ended: Callable[[], object]
+    ) -> None:
+        self._coroutine = coroutine
+        self._loop = loop
+        self._ended = ended
+        self._tasks: list[asyncio.Task[T]] = []  # one, once the loop has started it
+        self._ending: asyncio.Task[None] | None = None
+        self._is_sent = False
+        self.has_ended = False
+
+    def begin(self) -> None:
+        """Start the coroutine; it starts once, however often this is called, or cut off by a KeyboardInterrupt."""
+        if not self._is_sent:
+            self._loop.call_soon_threadsafe(self._started)
+            self._is_sent = True
+
+    def interrupt(self, softly: Callable[[], Awaitable[object]] | None) -> None:
+        """End the coroutine soon: call the function in the loop; without one, or before it has begun, cancel it."""
+        self._loop.call_soon_threadsafe(self._interrupted, softly)
+
+    def result(self) -> T:
+        """Return what the coroutine, which has ended, returned, or raise what it raised."""
+        return self._tasks[0].result()
+
+    def _interrupted(self, softly: Callable[[], Awaitable[object]] | None) -> None:
+        async def end() -> None:
+            if softly is not None:
+                await softly()
+
+        if softly is None or not self._tasks:
+            self._started().cancel()
+        else:
+            self._ending = self._loop.create_task(end())
+
+    def _started(self) -> asyncio.Task[T]:
+        if not self._tasks:
+            self._tasks.append(self._loop.create_task(self._coroutine))
+            self._tasks[0].add_done_callback(self._end)
+        return self._tasks[0]
+
+    def _end(self, _task: asyncio.Task[T]) -> None:
+        self.has_ended = True
+        self._ended()
 
 
 def _settle(done: asyncio.Future[Any], result: object, error: Exception | None) -> None:

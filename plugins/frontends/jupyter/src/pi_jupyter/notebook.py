@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,7 @@ class Notebook:
         self._shell = shell
         self._options = options
         self._session: AgentSession | None = None
+        self._asking: asyncio.Task[Any] | None = None
         self._thread = CellThread()
         self._ui = NotebookUI(self._thread, shell)
         self.variables = Variables(shell, self._thread)
@@ -73,17 +75,18 @@ class Notebook:
             KeyboardInterrupt: The user interrupted the cell; the prompt is aborted, and the conversation can continue.
         """
         session = self._opened()
-        return Reply(self._thread.run(self._answer(session, prompt, output_type), interrupt=session.abort))
+        return Reply(self._thread.run(self._answer(session, prompt, output_type), interrupt=self._stop))
 
     async def ask_awaited(self, prompt: str, output_type: Any = None) -> Reply:
         """As ``ask``, for a cell that is awaited."""
         session = self._opened()
         work = self._answer(session, prompt, output_type)
-        return Reply(await self._thread.run_awaited(work, interrupt=session.abort))
+        return Reply(await self._thread.run_awaited(work, interrupt=self._stop))
 
     async def _answer(self, session: AgentSession, prompt: str, output_type: Any) -> Answer[Any]:
         from IPython.display import display
 
+        self._asking = asyncio.current_task()
         view = AnswerView(self._thread, display)
         unsubscribe = session.subscribe(view.on_event)
         self._ui.before = view.draw
@@ -93,6 +96,13 @@ class Notebook:
         finally:
             unsubscribe()
             view.draw()
+
+    async def _stop(self) -> None:
+        """Abort the prompt; cancel one that is still being prepared, which a session does not abort."""
+        if self._session is not None and self._session.is_streaming:
+            await self._session.abort()
+        elif self._asking is not None:
+            self._asking.cancel()
 
     def model(self, name: str = "") -> str:
         """Return the current model, after selecting the named one.
@@ -143,11 +153,14 @@ class Notebook:
         return self._session
 
     async def _open(self) -> AgentSession:
-        tools = [self.variables.tool(), *self._options.pop("custom_tools", ())]
-        session = create_agent_session(
-            ui=self._ui, mode="jupyter", custom_tools=tools, model_required=False, **self._options
-        )
-        await session.start()
+        tools = [self.variables.tool(), *self._options.get("custom_tools", ())]
+        options = {**self._options, "custom_tools": tools}
+        session = create_agent_session(ui=self._ui, mode="jupyter", model_required=False, **options)
+        try:
+            await session.start()
+        except BaseException:  # it was interrupted, too: the next cell opens another one
+            await session.dispose()
+            raise
         for problem in (*session.models.warnings, *session.toolbox.warnings):
             self._ui.notify(f"Warning: {problem}", "warning")
         return session
