@@ -1,17 +1,19 @@
-"""Connections in a loop whose tasks start at once, as in that of the full screen."""
+"""Connections to a name with several addresses, also in a loop whose tasks start at once, as in the full screen."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import sys
+from contextlib import suppress
 
 import pytest
 
 from pi_hookspecs import StreamOptions
 from pi_provider_kit import HttpRequest, stream_events
-from pi_provider_kit.addresses import addresses_of, first_connected
-from pi_testing import for_each
+from pi_provider_kit.addresses import addresses_of, first_made
+from pi_provider_kit.pool import Pool
+from pi_testing import for_each, until
 
 
 @pytest.fixture
@@ -42,8 +44,8 @@ class Made:
             raise ConnectionRefusedError(f"after {self.seconds * 100:g}")
         return self
 
-    def abort(self):
-        self.ended = "aborted"
+    def close(self):
+        self.ended = "closed"
 
 
 NEVER = 3600.0
@@ -86,49 +88,115 @@ async def test_tasks_start_at_once():
     ],
 )
 async def test_the_first_address_that_answers_is_taken_and_the_others_are_given_up(attempts, winner):
-    found = await asyncio.wait_for(first_connected(attempts, 0.01), 30)
+    found = await asyncio.wait_for(first_made(attempts, 0.01), 30)
 
     assert found.name == winner
     assert found.ended is None
-    assert [each.ended for each in attempts if each.seconds == NEVER] == ["cancelled"] * sum(
-        each.seconds == NEVER for each in attempts
-    )
+    await until(lambda: all(each.ended == "cancelled" for each in attempts if each.seconds == NEVER))
 
 
 async def test_two_that_answer_together_leave_one_connection():
     attempts = [Made("a", 0.02), Made("b", 0.02)]
 
-    found = await first_connected(attempts, 0.0)
+    found = await first_made(attempts, 0.0)
 
-    assert [each.ended for each in attempts if each is not found] in (["aborted"], ["cancelled"], [None])
+    await until(lambda: [each.ended for each in attempts if each is not found] in (["closed"], ["cancelled"]))
+    assert found.ended is None
 
 
 async def test_where_all_fail_the_first_failure_is_reported():
     with pytest.raises(ConnectionRefusedError, match="after 1"):
-        await first_connected([Made(seconds=0.01), Made()], 30)
+        await first_made([Made(seconds=0.01), Made()], 30)
 
     with pytest.raises(OSError, match="no address"):
-        await first_connected([], 30)
+        await first_made([], 30)
 
 
 async def test_an_end_from_outside_ends_the_attempts():
     attempts = [Made("a", NEVER), Made("b", NEVER)]
-    racing = asyncio.create_task(first_connected(attempts, 0.0))
+    racing = asyncio.create_task(first_made(attempts, 0.0))
     await asyncio.sleep(0.05)
     racing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await racing
 
-    assert [each.ended for each in attempts] == ["cancelled", "cancelled"]
+    await until(lambda: [each.ended for each in attempts] == ["cancelled", "cancelled"])
 
 
-async def test_both_families_of_a_name_are_tried_early(monkeypatch):
+async def test_what_is_made_at_the_moment_of_an_abort_is_closed():
+    made = Made("a")
+
+    async def made_at_the_end():
+        racing.cancel()
+        return made
+
+    racing = asyncio.create_task(first_made([made_at_the_end], 30))
+    with pytest.raises(asyncio.CancelledError):
+        await racing
+
+    await until(lambda: made.ended == "closed")
+
+
+async def test_what_is_made_although_it_was_given_up_is_closed():
+    late = Made("late")
+
+    async def cannot_be_stopped():
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(NEVER)
+        return late
+
+    found = await first_made([cannot_be_stopped, Made("b")], 0.0)
+
+    assert found.name == "b"
+    await until(lambda: late.ended == "closed")
+
+
+@pytest.mark.parametrize("steps", range(12))
+async def test_whenever_a_connection_is_given_up_the_server_sees_its_end(steps):
+    open_at_server = set()
+
+    async def answer(reader, writer):
+        open_at_server.add(writer)
+        with suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+        open_at_server.discard(writer)
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        pool = Pool()
+        origin = ("http", "localhost", server.sockets[0].getsockname()[1])
+        connecting = asyncio.create_task(pool._connection(origin, 30))
+        for _ in range(steps):
+            await asyncio.sleep(0.0005)
+        connecting.cancel()
+        with suppress(asyncio.CancelledError):
+            await connecting
+        await pool.aclose()
+        await asyncio.sleep(0.01)
+
+        await until(lambda: not open_at_server)
+
+
+async def test_both_families_of_a_name_are_tried_early_and_scopes_are_kept(monkeypatch):
     six, four = socket.AF_INET6, socket.AF_INET
+    found = [
+        *((six, ("fe80::1", 80, 0, 2)), (six, ("::2", 80, 0, 0)), (six, ("fe80::1", 80, 0, 2))),
+        *((four, ("127.0.0.1", 80)), (four, ("127.0.0.2", 80))),
+    ]
 
     async def getaddrinfo(*_, **__):
-        found = [(six, "::1"), (six, "::2"), (six, "::1"), (four, "127.0.0.1"), (four, "127.0.0.2")]
-        return [(family, socket.SOCK_STREAM, 6, "", (address, 80)) for family, address in found]
+        return [(family, socket.SOCK_STREAM, 6, "", address) for family, address in found]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
 
-    assert [*await addresses_of("name", 80)] == ["::1", "127.0.0.1", "::2", "127.0.0.2"]
+    assert [*await addresses_of("name", 80)] == [found[0], found[3], found[1], found[4]]
+
+
+@for_each(
+    ("host", "family"),
+    [("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6), ("fe80::1%lo", socket.AF_INET6)],
+)
+async def test_an_address_is_not_looked_up(host, family, monkeypatch):
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", None)
+
+    assert [*await addresses_of(host, 80)] == [(family, (host, 80))]

@@ -403,10 +403,10 @@ async def test_a_stalled_stream_says_how_long_it_waited(serve, http):
         await wire.silence()
 
     async with serve(script) as server:
-        received, failure = await collect(http, server.url, StreamOptions(timeout_ms=60))
+        received, failure = await collect(http, server.url, timeouts=Timeouts(idle=0.2))
 
     assert received == [("message", b"one")]
-    assert str(failure) == "terminated: the answer stalled, nothing was received for 0.06 s"
+    assert str(failure) == "terminated: the answer stalled, nothing was received for 0.2 s"
     assert failure.kind == "stalled"
 
 

@@ -1,38 +1,88 @@
-"""Connects to whichever address of a name answers first (RFC 8305), with any kind of tasks."""
+"""Connects to whichever address of a name answers first (RFC 8305), and leaves no other connection open.
+
+asyncio's own race between addresses may leave open a connection that is made at the moment of an abort, and it fails in
+several versions of Python with tasks that start at once, which Textual makes the loop use.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pi_provider_kit.connection import Connection
+    Address: TypeAlias = tuple[socket.AddressFamily, tuple[Any, ...]]
+    """A family, and an address of it as sockets take them: host and port, and for IPv6 flow and scope."""
 
-__all__ = ["addresses_of", "first_connected"]
+__all__ = ["addresses_of", "connected_socket", "first_made"]
+
+_HAPPY_EYEBALLS = 0.25
+"""Seconds before the next address of a name is tried as well."""
 
 
-async def addresses_of(host: str, port: int) -> Sequence[str]:
-    """Return the addresses of a host, the second of the other family than the first, if there is one (RFC 8305)."""
+class Closable(Protocol):
+    """What an attempt makes."""
+
+    def close(self) -> object:
+        """Close it."""
+        ...
+
+
+T = TypeVar("T", bound=Closable)
+
+
+async def connected_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that is connected to the first address of a host that answers.
+
+    Raises:
+        OSError: No address answers, or the name has none.
+    """
+    addresses = await addresses_of(host, port)
+    return await first_made([partial(_connected, *each) for each in addresses], _HAPPY_EYEBALLS)
+
+
+async def addresses_of(host: str, port: int) -> Sequence[Address]:
+    """Return the addresses of a host, the second of the other family than the first, if there is one (RFC 8305).
+
+    A host that is an address is not looked up.
+    """
+    for family in (socket.AF_INET, socket.AF_INET6):
+        with suppress(OSError):
+            socket.inet_pton(family, host.partition("%")[0])
+            return [(family, (host, port))]
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = {str(address[0]): family for family, _, _, _, address in found}
-    first = next(iter(addresses.values()), None)
-    other = next((each for each, family in addresses.items() if family != first), None)
+    addresses: list[Address] = list(dict.fromkeys((family, address) for family, _, _, _, address in found))
+    other = next((each for each in addresses if each[0] != addresses[0][0]), None)
     if other is None:
-        return [*addresses]
+        return addresses
     rest = [each for each in addresses if each != other]
     return [rest[0], other, *rest[1:]]
 
 
-async def first_connected(attempts: Sequence[Callable[[], Awaitable[Connection]]], delay: float) -> Connection:
-    """Return the first connection that is made; the next attempt begins when one fails, or after so many seconds.
+async def _connected(family: socket.AddressFamily, address: tuple[Any, ...]) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        made.settimeout(0)
+        await asyncio.get_running_loop().sock_connect(made, address)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+async def first_made(attempts: Sequence[Callable[[], Awaitable[T]]], delay: float) -> T:
+    """Return what is made first; the next attempt begins when one fails, or after so many seconds.
+
+    What other attempts still make is closed, also after a cancellation.
 
     Raises:
         OSError: All attempts failed; that of the first one.
     """
-    running: set[asyncio.Future[Connection]] = set()
+    running: set[asyncio.Future[T]] = set()
     failures: list[BaseException] = []
     waiting = list(attempts)
     try:
@@ -44,14 +94,18 @@ async def first_connected(attempts: Sequence[Callable[[], Awaitable[Connection]]
             )
             made = [each.result() for each in done if each.exception() is None]
             failures += [failure for each in done if (failure := each.exception()) is not None]
-            for connection in made[1:]:
-                connection.abort()
+            for late in made[1:]:
+                late.close()
             if made:
                 return made[0]
         raise failures[0] if failures else OSError("the name has no address")
     finally:
+        # Nothing is awaited here: a cancellation would lose what was made.
         for each in running:
+            each.add_done_callback(_close_late)
             each.cancel()
-        for late in await asyncio.gather(*running, return_exceptions=True):
-            if not isinstance(late, BaseException):
-                late.abort()
+
+
+def _close_late(attempt: asyncio.Future[T]) -> None:
+    if not attempt.cancelled() and attempt.exception() is None:
+        attempt.result().close()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from functools import partial
 from typing import TYPE_CHECKING
 
+from pi_provider_kit.addresses import connected_socket
 from pi_provider_kit.connection import Connection
 from pi_provider_kit.errors import ConnectError, ConnectTimeout, ReadError, RemoteProtocolError
 
@@ -26,9 +26,6 @@ _KEEP_SECONDS = 60.0
 """How long an idle connection stays open."""
 
 _KEEP_PER_ORIGIN = 8
-
-_HAPPY_EYEBALLS = 0.25
-"""Seconds before the next address of a name is tried as well (RFC 8305)."""
 
 
 class Pool:
@@ -95,29 +92,13 @@ class Pool:
         return connection
 
     async def _connected(self, host: str, port: int, context: ssl.SSLContext | None) -> Connection:
-        """Return a connection to the first address of a host that answers.
-
-        asyncio does that itself, but not with tasks that start at once, which Textual makes the loop use: in several
-        versions of Python an assertion of asyncio fails then.
-        """
-
-        async def connect(address: str, delay: float | None = None) -> Connection:
-            _, connection = await self._loop.create_connection(
-                lambda: Connection(self._loop, self._keep, self._forget),
-                address,
-                port,
-                ssl=context,
-                server_hostname=host if context is not None else None,
-                happy_eyeballs_delay=delay,
-            )
-            return connection
-
-        if self._loop.get_task_factory() is None:
-            return await connect(host, _HAPPY_EYEBALLS)
-        from pi_provider_kit.addresses import addresses_of, first_connected
-
-        addresses = await addresses_of(host, port)
-        return await first_connected([partial(connect, each) for each in addresses], _HAPPY_EYEBALLS)
+        _, connection = await self._loop.create_connection(
+            lambda: Connection(self._loop, self._keep, self._forget),
+            sock=await connected_socket(host, port),
+            ssl=context,
+            server_hostname=host if context is not None else None,
+        )
+        return connection
 
     def _keep(self, connection: Connection) -> None:
         origin = self._origins.get(connection)
