@@ -41,7 +41,7 @@ THEMES = {
     "Messages": ("content", "messages", "rare_messages"),
     "Models and requests": ("models", "model_answers", "virtual_models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "session_context", "views", "entries", "rare_entries"),
-    "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
+    "Compaction and other services": ("service_values", "services", "operations", "processes", "programs", "context"),
     "Parts of events and answers": ("events.prompt", "events.boundaries", "events.commands"),
     "Drawing": ("lines", "screen", "forms", "approvals", "activities", "full_ui", "renderers"),
     "Registrations": (

@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_hookspecs.models import *
     from pi_hookspecs.operations import *
     from pi_hookspecs.processes import *
+    from pi_hookspecs.programs import *
     from pi_hookspecs.provider import *
     from pi_hookspecs.rare_entries import *
     from pi_hookspecs.rare_messages import *
@@ -149,6 +150,7 @@ _HOMES: dict[str, str] = {
         "SomeFileOperations WriteOperations"
     ),
     "processes": "ManagedProcess ProcessOutput ProcessStatus Processes",
+    "programs": "PluginManifest SpawnRequest",
     "provider": "Context ModelDiscovery Provider StreamFunction StreamOptions",
     "rare_entries": (
         "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry EditedContent "
@@ -171,7 +173,7 @@ _HOMES: dict[str, str] = {
     ),
     "service_values": (
         "BranchSummary BranchSummaryRequest CacheWarmingPlan CacheWarmingState CachedPrompt CommandRequest "
-        "Compaction CompactionPreparation CompactionReason CompactionRequest PluginManifest RetryDecision SpawnRequest"
+        "Compaction CompactionPreparation CompactionReason CompactionRequest RetryDecision"
     ),
     "services": (
         "BranchSummarizer CacheWarmer CommandRunner Compactor ExtensionLanguage Launcher PluginRunner ProcessKeeper "

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.operations import CommandOperations, FileOperations
     from pi_hookspecs.processes import Processes
+    from pi_hookspecs.programs import SpawnRequest
     from pi_hookspecs.provider import Context
     from pi_hookspecs.resources import ResourceLoader
     from pi_hookspecs.secrets import SecretValues
-    from pi_hookspecs.service_values import CacheWarmingState, Compaction, CompactionReason, SpawnRequest
+    from pi_hookspecs.service_values import CacheWarmingState, Compaction, CompactionReason
     from pi_hookspecs.views import ChangeableSettings, ContextUsage, SessionView, SettingsView
 
 __all__ = [

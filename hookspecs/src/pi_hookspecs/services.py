@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.operations import CommandOperations, SomeFileOperations
     from pi_hookspecs.processes import Processes
+    from pi_hookspecs.programs import PluginManifest, SpawnRequest
     from pi_hookspecs.rare_messages import BashExecutionMessage
     from pi_hookspecs.secrets import SecretValues
     from pi_hookspecs.service_values import (
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
         CommandRequest,
         Compaction,
         CompactionRequest,
-        PluginManifest,
         RetryDecision,
-        SpawnRequest,
     )
     from pi_hookspecs.session_store import SessionPlace, SessionStore
     from pi_hookspecs.stored_sessions import SessionMatch

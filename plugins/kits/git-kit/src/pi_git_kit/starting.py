@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import frozen
 
 from pi_hookspecs import UserError
-from pi_hookspecs.service_values import SpawnRequest
+from pi_hookspecs.programs import SpawnRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

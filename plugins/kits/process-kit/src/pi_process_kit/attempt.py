@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pi_hookspecs.service_values import SpawnRequest
+from pi_hookspecs.programs import SpawnRequest
 from pi_process_kit.child import start_child
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from pi_hookspecs.service_values import SpawnRequest
+from pi_hookspecs.programs import SpawnRequest
 from pi_process_kit.child import start_child
 
 if TYPE_CHECKING:

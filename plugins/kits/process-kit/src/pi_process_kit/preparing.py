@@ -37,7 +37,7 @@ async def prepare(
     Raises:
         PiError: A plugin refused the start, or the program does not exist.
     """
-    from pi_hookspecs.service_values import SpawnRequest
+    from pi_hookspecs.programs import SpawnRequest
 
     whole = {**os.environ, **(env or {})}
     changed = await ctx.child_environment(whole, purpose=purpose, command=shlex.join(argv))

@@ -59,7 +59,7 @@ class StartPolicy:
             PiError: It must not be started.
             ProcessFailure: A plugin starts it with a program that does not exist.
         """
-        from pi_hookspecs.service_values import SpawnRequest
+        from pi_hookspecs.programs import SpawnRequest
 
         asked = SpawnRequest(argv=argv, cwd=cwd, env=env, purpose=self._purpose, call_id=self._call_id)
         request: SpawnRequest = asked if self._ask is None else await self._ask(asked)
