@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -135,6 +136,16 @@ def test_programs_get_no_keys_and_their_own_temporary_folder(policy_of, places):
 
     assert found["TMPDIR"] == str(places / "temp")
     assert {name for name in env if name in found} == {"PATH", "NPM_TOKEN", "KEYBOARD"}
+
+
+def test_the_folders_of_programs_and_of_pi_stay_readable(policy_of, places, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(places / "venv"))
+    monkeypatch.setattr(sys, "base_prefix", str(places / "python"))
+    monkeypatch.setattr(sys, "path", ["", places / "ignored", str(places / "checkout" / "src")])
+
+    programs = policy_of(PATH=f"{places}/tools/bin:relative/bin").programs
+
+    assert programs == tuple(str(places / each) for each in ("tools", "venv", "python", "checkout/src"))
 
 
 def test_the_proxy_replaces_that_of_the_user(policy_of):

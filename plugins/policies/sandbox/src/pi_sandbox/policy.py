@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -94,7 +95,8 @@ class Policy:
         repositories: The git folders of the project.
         names: Names of files that are protected in every folder of the project.
         released: Paths in ``sandbox.write``, which are not protected whatever their names.
-        programs: Folders of programs on the ``PATH``, readable even if an engine hides the folders around them.
+        programs: Folders of programs on the ``PATH`` and of pi, readable even if an engine hides the folders around
+            them.
     """
 
     cwd: str
@@ -277,9 +279,16 @@ def _own_files(agent_dir: str, cwd: str) -> set[str]:
 
 
 def _program_folders(env: Mapping[str, str]) -> list[str]:
-    """Return the folders on the ``PATH``, and the parents of those named ``bin``, which hold programs' own files."""
+    """Return the folders on the ``PATH``, and the parents of those named ``bin``, which hold programs' own files.
+
+    Those of pi and its Python are among them, because pi starts Python and programs of its plugins.
+    """
     folders = [folder for folder in env.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
-    return [os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder for folder in folders]
+    own: list[object] = [sys.prefix, sys.base_prefix, *sys.path]  # Python ignores what is no text in it
+    return [
+        *(os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder for folder in folders),
+        *(folder for folder in own if isinstance(folder, str) and os.path.isabs(folder)),
+    ]
 
 
 def _git_folders(cwd: str) -> tuple[str, ...]:
