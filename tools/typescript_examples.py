@@ -3,7 +3,8 @@
 ``python tools/typescript_examples.py --install`` installs the original, its examples and a Node.js into
 ``.typescript-examples`` of this repository, from the npm registry, and what ``typescript_packages.py`` needs; without
 options it runs everything there and writes ``docs/reference/typescript-examples.md``. Names of examples as arguments
-run only these, and print what differs.
+run only these, and print what differs. The original needs ``rg`` and ``fd`` on the ``PATH``: its tools do not search
+without them.
 """
 
 from __future__ import annotations
