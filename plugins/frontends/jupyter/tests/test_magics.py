@@ -245,12 +245,18 @@ def test_a_long_value_is_cut(shell, script, user) -> None:
 # Stopping and mistakes
 
 
+def stopped_at(event):
+    """Press the stop button at an event, from a thread that is returned."""
+    thread = threading.Thread(target=lambda: event.wait(60) and os.kill(os.getpid(), signal.SIGINT))
+    thread.start()
+    return thread
+
+
 def test_the_stop_button_aborts_the_prompt_and_the_conversation_continues(shell, script) -> None:
     script.turn(tool_call("bash", command="sleep 60")).turn(text("Again."))
     running = threading.Event()
     shell.magics.notebook._opened().subscribe(lambda _event: running.set(), "tool_execution_start")
-    stop = threading.Thread(target=lambda: running.wait(60) and os.kill(os.getpid(), signal.SIGINT))
-    stop.start()
+    stop = stopped_at(running)
 
     done = shell.run("%%pi\nWait")
     stop.join()
@@ -276,8 +282,7 @@ class Preparing:
 @pytest.mark.pi(plugins=[Preparing()])
 def test_the_stop_button_ends_a_prompt_that_is_still_being_prepared(shell, script) -> None:
     script.turn(text("Again."))
-    stop = threading.Thread(target=lambda: Preparing.begun.wait(60) and os.kill(os.getpid(), signal.SIGINT))
-    stop.start()
+    stop = stopped_at(Preparing.begun)
 
     done = shell.run("%%pi\nWait")
     stop.join()

@@ -11,7 +11,7 @@ import pytest
 
 from pi_hookspecs import StreamOptions
 from pi_provider_kit import HttpRequest, stream_events
-from pi_provider_kit.addresses import addresses_of, first_made
+from pi_provider_kit.addresses import addresses_of, first_connected
 from pi_provider_kit.pool import Pool
 from pi_testing import for_each, until
 
@@ -88,7 +88,7 @@ async def test_tasks_start_at_once():
     ],
 )
 async def test_the_first_address_that_answers_is_taken_and_the_others_are_given_up(attempts, winner):
-    found = await asyncio.wait_for(first_made(attempts, 0.01), 30)
+    found = await asyncio.wait_for(first_connected(attempts, 0.01), 30)
 
     assert found.name == winner
     assert found.ended is None
@@ -98,7 +98,7 @@ async def test_the_first_address_that_answers_is_taken_and_the_others_are_given_
 async def test_two_that_answer_together_leave_one_connection():
     attempts = [Made("a", 0.02), Made("b", 0.02)]
 
-    found = await first_made(attempts, 0.0)
+    found = await first_connected(attempts, 0.0)
 
     await until(lambda: [each.ended for each in attempts if each is not found] in (["closed"], ["cancelled"]))
     assert found.ended is None
@@ -106,15 +106,15 @@ async def test_two_that_answer_together_leave_one_connection():
 
 async def test_where_all_fail_the_first_failure_is_reported():
     with pytest.raises(ConnectionRefusedError, match="after 1"):
-        await first_made([Made(seconds=0.01), Made()], 30)
+        await first_connected([Made(seconds=0.01), Made()], 30)
 
     with pytest.raises(OSError, match="no address"):
-        await first_made([], 30)
+        await first_connected([], 30)
 
 
 async def test_an_end_from_outside_ends_the_attempts():
     attempts = [Made("a", NEVER), Made("b", NEVER)]
-    racing = asyncio.create_task(first_made(attempts, 0.0))
+    racing = asyncio.create_task(first_connected(attempts, 0.0))
     await asyncio.sleep(0.05)
     racing.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -130,7 +130,7 @@ async def test_what_is_made_at_the_moment_of_an_abort_is_closed():
         racing.cancel()
         return made
 
-    racing = asyncio.create_task(first_made([made_at_the_end], 30))
+    racing = asyncio.create_task(first_connected([made_at_the_end], 30))
     with pytest.raises(asyncio.CancelledError):
         await racing
 
@@ -145,7 +145,7 @@ async def test_what_is_made_although_it_was_given_up_is_closed():
             await asyncio.sleep(NEVER)
         return late
 
-    found = await first_made([cannot_be_stopped, Made("b")], 0.0)
+    found = await first_connected([cannot_be_stopped, Made("b")], 0.0)
 
     assert found.name == "b"
     await until(lambda: late.ended == "closed")

@@ -159,9 +159,6 @@ class _Work(Generic[T]):
         coroutine: What it runs.
         loop: The event loop.
         ended: Called in the loop's thread when the coroutine has ended.
-
-    Attributes:
-        has_ended: Whether the coroutine has ended.
     """
 
     def __init__(
@@ -173,7 +170,11 @@ class _Work(Generic[T]):
         self._tasks: list[asyncio.Task[T]] = []  # one, once the loop has started it
         self._ending: asyncio.Task[None] | None = None
         self._is_sent = False
-        self.has_ended = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the coroutine has ended; what it asked for was called, or waits to be called."""
+        return any(task.done() for task in self._tasks)
 
     def begin(self) -> None:
         """Start the coroutine; it starts once, however often this is called, or cut off by a KeyboardInterrupt."""
@@ -202,12 +203,8 @@ class _Work(Generic[T]):
     def _started(self) -> asyncio.Task[T]:
         if not self._tasks:
             self._tasks.append(self._loop.create_task(self._coroutine))
-            self._tasks[0].add_done_callback(self._end)
+            self._tasks[0].add_done_callback(lambda _: self._ended())
         return self._tasks[0]
-
-    def _end(self, _task: asyncio.Task[T]) -> None:
-        self.has_ended = True
-        self._ended()
 
 
 def _settle(done: asyncio.Future[Any], result: object, error: Exception | None) -> None:

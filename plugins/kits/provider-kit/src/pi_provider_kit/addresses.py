@@ -10,7 +10,7 @@ import asyncio
 import socket
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -18,21 +18,10 @@ if TYPE_CHECKING:
     Address: TypeAlias = tuple[socket.AddressFamily, tuple[Any, ...]]
     """A family, and an address of it as sockets take them: host and port, and for IPv6 flow and scope."""
 
-__all__ = ["addresses_of", "connected_socket", "first_made"]
+__all__ = ["addresses_of", "connected_socket", "first_connected"]
 
 _HAPPY_EYEBALLS = 0.25
 """Seconds before the next address of a name is tried as well."""
-
-
-class Closable(Protocol):
-    """What an attempt makes."""
-
-    def close(self) -> object:
-        """Close it."""
-        ...
-
-
-T = TypeVar("T", bound=Closable)
 
 
 async def connected_socket(host: str, port: int) -> socket.socket:
@@ -42,7 +31,7 @@ async def connected_socket(host: str, port: int) -> socket.socket:
         OSError: No address answers, or the name has none.
     """
     addresses = await addresses_of(host, port)
-    return await first_made([partial(_connected, *each) for each in addresses], _HAPPY_EYEBALLS)
+    return await first_connected([partial(_connected, *each) for each in addresses], _HAPPY_EYEBALLS)
 
 
 async def addresses_of(host: str, port: int) -> Sequence[Address]:
@@ -74,15 +63,15 @@ async def _connected(family: socket.AddressFamily, address: tuple[Any, ...]) -> 
     return made
 
 
-async def first_made(attempts: Sequence[Callable[[], Awaitable[T]]], delay: float) -> T:
-    """Return what is made first; the next attempt begins when one fails, or after so many seconds.
+async def first_connected(attempts: Sequence[Callable[[], Awaitable[socket.socket]]], delay: float) -> socket.socket:
+    """Return the first socket that is connected; the next attempt begins when one fails, or after so many seconds.
 
-    What other attempts still make is closed, also after a cancellation.
+    Sockets that other attempts still connect are closed, also after a cancellation.
 
     Raises:
         OSError: All attempts failed; that of the first one.
     """
-    running: set[asyncio.Future[T]] = set()
+    running: set[asyncio.Future[socket.socket]] = set()
     failures: list[BaseException] = []
     waiting = list(attempts)
     try:
@@ -100,12 +89,12 @@ async def first_made(attempts: Sequence[Callable[[], Awaitable[T]]], delay: floa
                 return made[0]
         raise failures[0] if failures else OSError("the name has no address")
     finally:
-        # Nothing is awaited here: a cancellation would lose what was made.
+        # Nothing is awaited here: a cancellation would lose the socket.
         for each in running:
             each.add_done_callback(_close_late)
             each.cancel()
 
 
-def _close_late(attempt: asyncio.Future[T]) -> None:
+def _close_late(attempt: asyncio.Future[socket.socket]) -> None:
     if not attempt.cancelled() and attempt.exception() is None:
         attempt.result().close()
