@@ -481,7 +481,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path, times):
     )
 
     assert driver.returncode in (130, -signal.SIGINT)  # a shell reports both as 130
-    if driver.returncode == 130:  # a second signal ends it at once, maybe before it has said so
+    if times == 1:  # a second signal ends it at once, maybe before it has said so
         assert "pi batch tasks.jsonl --out out --resume" in errors
     assert "Traceback" not in errors
     assert 2 <= len(done) < 8

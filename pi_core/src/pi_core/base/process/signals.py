@@ -9,13 +9,15 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
     from types import FrameType
 
-__all__ = ["OrderlyEnd", "Stopped", "is_running", "raising_on_signals"]
+__all__ = ["OrderlyEnd", "Stopped", "is_running", "raising_on_signals", "run_until_signal"]
+
+Result = TypeVar("Result")
 
 _EXIT_CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 """The exit code that a shell reports for a process that a signal ended: 128 plus the signal's number."""
@@ -47,6 +49,36 @@ def raising_on_signals() -> Iterator[None]:
 
     with _handling(stop):
         yield
+
+
+def run_until_signal(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a command's work in an event loop of its own; the first signal cancels it, the second ends the process.
+
+    With ``asyncio.run`` alone, the exception of a signal would appear in whichever task is running, and a second one
+    would leave tasks behind that have not cleaned up.
+
+    Raises:
+        Stopped: A signal cancelled the work, and the work has cleaned up.
+    """
+    import asyncio
+
+    stopped: Stopped | None = None
+
+    async def until_signal() -> Result | None:
+        nonlocal stopped
+        with OrderlyEnd(lambda: False) as end:
+            try:
+                return await work
+            except asyncio.CancelledError:
+                if end.exit_code is None:
+                    raise
+                stopped = Stopped(end.exit_code)
+                return None
+
+    result = asyncio.run(until_signal())
+    if stopped is not None:
+        raise stopped
+    return result  # type: ignore[return-value]  # it is None only with ``stopped``
 
 
 class OrderlyEnd:
@@ -99,6 +131,7 @@ class OrderlyEnd:
         if number == signal.SIGINT and self._interrupted is not None and self._interrupted():
             return
         if self.exit_code is not None:
+            self._loop.set_exception_handler(lambda *_: None)  # what fails from here on fails because of the end
             _kill(self.exit_code)
         self.exit_code = _exit_code(number)
         self._loop.call_soon_threadsafe(self._begin)

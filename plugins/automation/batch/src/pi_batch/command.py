@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import define, evolve
 
-from pi_core import clean_text
+from pi_core import clean_text, run_until_signal
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def _run(host: PluginHost, options: _Options) -> int:
         left = [each for each in tasks if each.id not in results.records]
         try:
             with _engine(setup, ledger, options) as (engine, limits):
-                spent = asyncio.run(_drive(engine, left, results, _Progress(len(tasks), limits)))
+                spent = run_until_signal(_drive(engine, left, results, _Progress(len(tasks), limits)))
                 stopped = engine.stopped
         except KeyboardInterrupt:
             sys.stderr.write(f"Interrupted. To continue: pi batch {options.tasks} --out {options.out} --resume\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 import time
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
-from pi_core import clean_text
+from pi_core import clean_text, run_until_signal
 from pi_core.base.replacing import check_output_file, write_output_file
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def _run(
     before = read_baseline(known) if known is not None else None
     model = model or plan.model
     left_out = sorted({*host.disabled_for_run, *disable})
-    records = asyncio.run(_all(_tasks(plan, model, left_out, host), concurrency, bool if as_json else _progress))
+    records = run_until_signal(_all(_tasks(plan, model, left_out, host), concurrency, bool if as_json else _progress))
     outcome = Outcome.of(plan, model, records, before)
     text = json.dumps(outcome.as_json(), indent=2, ensure_ascii=False) + "\n"
     sys.stdout.write(text if as_json else "\n".join(_lines(outcome)) + "\n")  # first: it is paid for

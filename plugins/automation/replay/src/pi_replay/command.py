@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
-from pi_core import clean_text
+from pi_core import clean_text, run_until_signal
 from pi_core.base.replacing import check_output_file, write_output_file
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def _run_matrix(
         raise click.BadParameter(str(error), param_hint="--matrix") from error
     models = [each for each in matrix.models if each is not None]
     prompts = {each: check(each, host, models, matrix.disabled) for each in all_wanted}
-    outcomes = asyncio.run(replay_all(matrix, prompts, host, at_once, _matrix_progress))
+    outcomes = run_until_signal(replay_all(matrix, prompts, host, at_once, _matrix_progress))
     if as_json:
         found = [_session_json(each.session, count, outcomes) for each, count in prompts.items()]
         _print(found if len(found) > 1 else found[0])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_core import ModelRegistry, SessionManager, Settings, create_agent_session
+from pi_core import ModelRegistry, SessionManager, Settings, create_agent_session, run_until_signal
 from pi_core.host.without import host_without, require_plugins
 from pi_core.plugin_api.activation import register_providers
 from pi_core.plugin_api.stored_sessions import StoredSessions
@@ -61,7 +61,7 @@ def replay(wanted: Wanted, started_with: PluginHost, say: Callable[[Row], object
     Raises:
         PiError: The session cannot be read or replayed, or the model cannot be used.
     """
-    return asyncio.run(_replay(wanted, started_with, say))
+    return run_until_signal(_replay(wanted, started_with, say))
 
 
 def check(wanted: Wanted, started_with: PluginHost, models: Iterable[str], plugins: Iterable[str]) -> int:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core import clean_text, one_line
+from pi_core import clean_text, one_line, run_until_signal
 from pi_hookspecs import PiError, UserError
 from pi_mcp.config import project_files, user_file
 from pi_mcp.edit import change_entry, entries_in, has_entry, put_entries
@@ -247,7 +247,7 @@ def _may_copy(file: Path, found: dict[str, dict[str, Any]], target: Path) -> boo
 
 
 def _list(given: argparse.Namespace, host: Any) -> int:
-    return asyncio.run(_list_all(given, host))
+    return run_until_signal(_list_all(given, host))
 
 
 async def _list_all(given: argparse.Namespace, host: Any) -> int:
@@ -278,7 +278,7 @@ def _test(given: argparse.Namespace, host: Any) -> int:
     if not isinstance(arguments, dict):
         _say('The arguments must be an object, such as {"text": "hello"}.')
         return 2
-    return asyncio.run(_try(given, arguments, host))
+    return run_until_signal(_try(given, arguments, host))
 
 
 async def _try(given: argparse.Namespace, arguments: dict[str, Any], host: Any) -> int:
@@ -324,7 +324,7 @@ def _unused_files(host: Any) -> list[str]:
 
 
 def _tools(given: argparse.Namespace, host: Any) -> int:
-    return asyncio.run(_list_tools(given, host))
+    return run_until_signal(_list_tools(given, host))
 
 
 async def _list_tools(given: argparse.Namespace, host: Any) -> int:
@@ -361,7 +361,7 @@ def _serve(given: argparse.Namespace, host: Any) -> int:
 
 
 def _login(given: argparse.Namespace, host: Any) -> int:
-    return asyncio.run(_sign(given, host))
+    return run_until_signal(_sign(given, host))
 
 
 async def _sign(given: argparse.Namespace, host: Any) -> int:
