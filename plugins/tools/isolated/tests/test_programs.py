@@ -7,7 +7,8 @@ import json
 import pytest
 
 import pi_isolated
-from pi_hookspecs import InputResult, hookimpl
+from pi_hookspecs import InputResult, PiError, hookimpl
+from pi_isolated.ready import parse_ready
 from pi_testing import FakeLauncher, steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated"])]
@@ -36,6 +37,52 @@ async def test_a_guard_in_a_process_decides_about_calls(pi_session, script, fake
     await run_bash(pi_session, script, "ls")
 
     assert len(fake_tools["bash"].calls) == 1
+
+
+LISTENER = """
+ready(hooks={"tool_call": FILTERS})
+for line in sys.stdin.buffer:
+    message = json.loads(line)
+    if message["type"] == "hook":
+        has_tool, spaces = "tool" in message["event"], len(line) - len(line.lstrip(b" "))
+        time.sleep(SECONDS)
+        answer(message, {"block": True, "reason": f"{has_tool} {spaces}"})
+"""
+
+
+def _listening(filters: str = "{}", seconds: float = 0.0) -> pytest.MarkDecorator:
+    return pytest.mark.program(LISTENER.replace("FILTERS", filters).replace("SECONDS", str(seconds)))
+
+
+@pytest.mark.parametrize(
+    ("has_tool", "_program"),
+    [
+        pytest.param("True", 0, marks=_listening()),
+        pytest.param("False", 0, marks=_listening('{"tool": False}')),
+        pytest.param("True", 0, marks=_listening('{"tool": True}', seconds=0.01), id="after the loop has slept"),
+    ],
+)
+async def test_a_program_is_woken_with_a_space_and_gets_the_tool_unless_it_is_not_wanted(
+    pi_session, script, fake_tools, has_tool, _program
+):
+    await run_bash(pi_session, script, "ls")
+
+    assert await run_bash(pi_session, script, "ls") == f"{has_tool} 1"
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [
+        {"tool_call": {"tool": "bash"}},
+        {"tool_result": {"tool": False}},
+        {"tool_call": {"tools": "bash"}},
+        {"tool_call": {"delta": True}},
+        {"tool_call": {"bash": True}},
+    ],
+)
+def test_a_filter_that_pi_does_not_know_is_an_error(hooks):
+    with pytest.raises(PiError, match=r"the filter .* of the hook tool_\w+ is not one that pi knows"):
+        parse_ready({"hooks": hooks}, pytest.fail)
 
 
 GUARD = "ready(hooks={'tool_call': {}}); "

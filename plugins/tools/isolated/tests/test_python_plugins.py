@@ -147,7 +147,7 @@ def test_every_event_is_the_same_in_the_process(hook):
     event = sample_event(hook)
 
     there = EventReader().read(
-        hook, json.loads(json.dumps(EventWriter().write(UnsentEvent(hook, event, by_delta=True))))
+        hook, json.loads(json.dumps(EventWriter().write(UnsentEvent(hook, event, {"delta": True}))))
     )
 
     assert type(there) is type(event)
@@ -159,7 +159,7 @@ def test_every_event_that_is_sent_as_changes_is_the_same_in_the_process(hook):
     event, writer, reader = sample_event(hook), EventWriter(), EventReader()
 
     for _ in range(2):
-        assert to_wire(reader.read(hook, writer.write(UnsentEvent(hook, event, by_delta=True)))) == to_wire(event)
+        assert to_wire(reader.read(hook, writer.write(UnsentEvent(hook, event, {"delta": True})))) == to_wire(event)
 
 
 WATCHING = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from operator import eq
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -42,12 +43,12 @@ class UnsentEvent:
     Attributes:
         hook: The hook.
         event: The event of that hook.
-        by_delta: Whether the program asked for what is new, of a hook for which it can choose.
+        filters: What the program asked for, of this hook.
     """
 
     hook: str
     event: Any
-    by_delta: bool = False
+    filters: Mapping[str, Any] = MappingProxyType({})
 
 
 class EventWriter:
@@ -78,8 +79,13 @@ class EventWriter:
         """
         hook, event = unsent.hook, unsent.event
         if hook == "message_update":
-            return {**to_wire(event), **self._message(to_wire(event.message), by_delta=unsent.by_delta)}
+            return {
+                **to_wire(event),
+                **self._message(to_wire(event.message), by_delta=bool(unsent.filters.get("delta"))),
+            }
         if hook not in DELTA_HOOKS:
+            if hook == "tool_call" and not unsent.filters.get("tool", True):
+                event = attrs.evolve(event, tool=None)
             written: dict[str, Any] = to_wire(event)
             if hook in _TURNS:
                 written.update(turnIndex=event.turn_index, timestamp=getattr(event, "timestamp", 0))

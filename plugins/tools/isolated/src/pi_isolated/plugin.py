@@ -120,23 +120,13 @@ class Member:
     # Asking
 
     async def ask_hook(self, hook: str, event: Any, ctx: PiContext) -> Any:
-        """Return the program's answer to an event."""
-        if not self._is_asked(hook, event):
+        """Return the program's answer to an event; None if it is not asked."""
+        if not self.is_asked(hook, event):
             return None
-        from pi_isolated.running import is_starting  # when it is needed, not before the first request
+        return await self.process_of_session().ask_hook(self, hook, event, ctx)
 
-        if is_starting(self.process_of_session()):
-            return None
-        process = await self.process(ctx)
-        if not self._is_asked(hook, event):  # by its latest first message
-            return None
-        from pi_isolated.events import UnsentEvent, read_answer
-
-        by_delta = bool(self.ready.hooks.get(hook, {}).get("delta"))
-        message = {"type": "hook", "hook": hook, "event": UnsentEvent(hook, event, by_delta)}
-        return read_answer(hook, await self.ask(process, message, ctx), event)
-
-    def _is_asked(self, hook: str, event: Any) -> bool:
+    def is_asked(self, hook: str, event: Any) -> bool:
+        """Whether the program is asked, by its latest first message."""
         if hook == "session_shutdown" and self.manifest.entry is not None and event.reason not in _ENDS:
             return True  # its process lives on, in which it has to begin anew
         filters = self.ready.hooks.get(hook)
@@ -149,21 +139,8 @@ class Member:
         ctx: PiContext,
         on_update: Callable[[Any], None] | None = None,
     ) -> Any:
-        """Return the answer to a request, which is sent together with what has changed of the state.
-
-        Raises:
-            UnusableProgram: The process did not answer.
-            PiError: The answer is an error.
-        """
-        from pi_isolated.process import ProgramFailure
-        from pi_isolated.running import UnusableProgram
-
-        try:
-            return await self.process_of_session().ask(self, process, message, ctx, on_update)
-        except ProgramFailure as error:
-            if process.was_stopped and message["type"] == "command":
-                return None  # the command has ended the session, or reloaded the plugins
-            raise UnusableProgram(self.name, f"its process does not answer: {error}") from error
+        """Return the answer to a request; see ``ProgramProcess.ask``."""
+        return await self.process_of_session().ask(self, process, message, ctx, on_update)
 
     async def request(self, message: Mapping[str, Any], ctx: PiContext) -> Any:
         """Return the answer to a request, as ``ask`` does, of a program that is started if it is not running."""
@@ -175,12 +152,7 @@ class Member:
         Raises:
             UnusableProgram: It cannot be started, or has died too often, or this plugin is not part of it any more.
         """
-        process = await self.process_of_session().running(self, ctx)
-        if self.broken:
-            from pi_isolated.running import UnusableProgram
-
-            raise UnusableProgram(self.name, self.broken)
-        return process
+        return await self.process_of_session().running(self, ctx)
 
     def process_of_session(self) -> ProgramProcess:
         """Return the process of this plugin, or the one that it shares with others of its session."""

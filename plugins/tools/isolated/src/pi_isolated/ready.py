@@ -153,6 +153,8 @@ def _counts(hook: str, filters: Mapping[str, Any], report: Callable[[str], None]
             continue
         if key == "delta" and hook in DELTA_HOOKS and isinstance(value, bool):
             continue
+        if key == "tool" and hook == "tool_call" and isinstance(value, bool):
+            continue
         raise PiError(f"the filter {key!r}: {value!r:.80} of the hook {hook} is not one that pi knows")
     why = _LEFT_OUT.get(hook)
     if hook in ONLY_DELTAS and not filters.get("delta"):

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting
 from pi_hookspecs import PiError, PluginError
+from pi_isolated.events import UnsentEvent, read_answer
 from pi_isolated.log import ErrorLog
+from pi_isolated.process import Output, Process, ProgramFailure
 from pi_isolated.state import StateWriter
 from pi_isolated.surfaces import Surfaces
 
@@ -20,9 +22,8 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import PiContext, PluginManifest
     from pi_isolated.plugin import Member
-    from pi_isolated.process import Process
 
-__all__ = ["ProgramProcess", "UnusableProgram", "is_starting"]
+__all__ = ["ProgramProcess", "UnusableProgram"]
 
 _READY_SECONDS = 30.0
 _LOAD_SECONDS = 15.0
@@ -50,11 +51,6 @@ class _Died(UnusableProgram):
     def __init__(self, plugin: str, message: str, culprit: Any) -> None:
         super().__init__(plugin, message)
         self.culprit = culprit
-
-
-def is_starting(process: object) -> bool:
-    """Whether the current task is starting a process, and so must not wait for it."""
-    return process in _starting.get()
 
 
 class ProgramProcess:
@@ -95,18 +91,31 @@ class ProgramProcess:
 
     # Asking
 
+    async def ask_hook(self, member: Member, hook: str, event: Any, ctx: PiContext) -> Any:
+        """Return a plugin's answer to an event; None if it is not asked."""
+        if self in _starting.get():
+            return None
+        if self.process is not None:
+            self.process.wake()
+        process = await self.running(member, ctx)
+        if not member.is_asked(hook, event):
+            return None
+        unsent = UnsentEvent(hook, event, member.ready.hooks.get(hook, {}))
+        message = {"type": "hook", "hook": hook, "event": unsent}
+        return read_answer(hook, await self.ask(member, process, message, ctx), event)
+
     async def ask(
         self,
         member: Member,
         process: Process,
         message: Mapping[str, Any],
         ctx: PiContext,
-        on_update: Callable[[Any], None] | None,
+        on_update: Callable[[Any], None] | None = None,
     ) -> Any:
-        """Return the answer to a request of a plugin.
+        """Return the answer to a request of a plugin, which is sent together with what has changed of the state.
 
         Raises:
-            ProgramFailure: The process ended, or broke the protocol.
+            UnusableProgram: The process did not answer.
             PiError: The answer is an error, or the message is too long.
         """
         request = {**message, "ctx": self.name_of(member, ctx)}
@@ -117,7 +126,12 @@ class ProgramProcess:
             process.send({"type": "state", "state": piece})
         if state:
             request["state"] = state[-1]
-        return await process.ask(request, on_update)
+        try:
+            return await process.ask(request, on_update)
+        except ProgramFailure as error:
+            if process.was_stopped and message["type"] == "command":
+                return None  # the command has ended the session, or reloaded the plugins
+            raise UnusableProgram(member.name, f"its process does not answer: {error}") from error
 
     async def _changes(self, ctx: PiContext) -> list[dict[str, Any]]:
         wanted = [each.ready.state for each in self.members if each.ready.state is not None]
@@ -243,33 +257,38 @@ class ProgramProcess:
         """Return the program, started if it is not.
 
         Raises:
-            UnusableProgram: It cannot be started, or it has died twice.
+            UnusableProgram: It cannot be started, has died twice, or goes on without this plugin.
         """
-        if self.process is not None and self.process.failure is None:
-            return self.process
+        process = self.process
+        if process is None or process.failure is not None:
+            process = await self._started_again(member, ctx)
+        if member.broken:
+            raise UnusableProgram(member.name, member.broken)
+        return process
+
+    async def _started_again(self, member: Member, ctx: PiContext) -> Process:
         async with self._lock:
-            is_again = False
-            if self.process is not None and self.process.failure is not None:
-                is_again = self.is_shared
+            if self.process is not None and self.process.failure is None:  # another request has started it
+                return self.process
+            is_again = self.is_shared and self.process is not None
+            if self.process is not None:
                 self._last_failure = str(self.process.failure)
                 self._leave_out(self.process.culprit)
                 await self._discard()
-            if self.process is None:
-                if self._starts >= _MOST_STARTS:
-                    raise UnusableProgram(
-                        member.name,
-                        f"its process has died twice and is not restarted in this session: {self._last_failure}."
-                        " Its last lines are in isolated.log in the agent directory; /reload starts it again",
-                    )
-                self.process = await self._start(member, ctx)
-                if is_again:
-                    await self._begin_anew(self.process)
+            if self._starts >= _MOST_STARTS:
+                raise UnusableProgram(
+                    member.name,
+                    f"its process has died twice and is not restarted in this session: {self._last_failure}."
+                    " Its last lines are in isolated.log in the agent directory; /reload starts it again",
+                )
+            self.process = await self._start(member, ctx)
+            if is_again:
+                await self._begin_anew(self.process)
             return self.process
 
     async def _begin_anew(self, process: Process) -> None:
         """Tell each plugin in a process that was started again that a session begins: its memory is empty."""
         from pi_hookspecs import SessionStartEvent
-        from pi_isolated.events import UnsentEvent
 
         event = UnsentEvent("session_start", SessionStartEvent(reason="reload"))
         for member in self.members:
@@ -277,7 +296,7 @@ class ProgramProcess:
                 continue
             message = {"type": "hook", "hook": "session_start", "event": event}
             try:
-                await asyncio.wait_for(self.ask(member, process, message, member.ctx, None), _READY_SECONDS)
+                await asyncio.wait_for(self.ask(member, process, message, member.ctx), _READY_SECONDS)
             except (PiError, TimeoutError) as error:
                 self._report(member, f"session_start, when its process had been started again: {error}")
 
@@ -313,7 +332,6 @@ class ProgramProcess:
 
     async def _start_once(self, member: Member, ctx: PiContext) -> tuple[Process, bool]:
         """Start the program; return it, and whether it lacks keys that its providers turned out to name."""
-        from pi_isolated.process import Output, Process
         from pi_process_kit import prepare, start_child
 
         token = _starting.set((*_starting.get(), self))

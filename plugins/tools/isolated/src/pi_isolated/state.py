@@ -71,7 +71,7 @@ class StateWriter:
             "model": ctx.model,
             "thinkingLevel": ctx.thinking_level,
             "scopedModels": tuple(ctx.scoped_models),
-            "session": (session.id, session.file, session.name, session.leaf_id),
+            "session": (session.id, session.file, session.name, session.leaf_id if "entries" in wanted else None),
             "activeTools": tuple(pi.get_active_tools()),
             "idle": ctx.is_idle(),
             "pending": ctx.has_pending_messages(),

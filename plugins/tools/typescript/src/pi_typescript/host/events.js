@@ -11,13 +11,14 @@ const HOOKS = {
   context_with_system: ["context", DELTA],
   before_provider_request: ["before_provider_request", DELTA],
   message_update: ["message_update", DELTA],
+  tool_call: ["tool_call", { tool: false }], // the original's event does not have it, and it is long
 };
 const SAME = [
   "resources_discover session_start session_before_switch session_before_fork session_before_compact session_compact",
   "session_compact_failed session_shutdown session_before_tree session_tree after_provider_response",
   "before_agent_start agent_start agent_end agent_before_settle agent_settled ui_prompt_start ui_prompt_end turn_start",
   "turn_end message_start message_end tool_execution_start tool_execution_update tool_execution_end",
-  "model_select thinking_level_select tool_call tool_result user_bash input mcp_servers_change",
+  "model_select thinking_level_select tool_result user_bash input mcp_servers_change",
   "session_switch session_fork",
 ]
   .join(" ")

@@ -6,6 +6,8 @@ import { Socket } from "node:net";
 
 const TO_PI = 3;
 const FROM_PI = 4;
+const LF = 10;
+const SPACE = 32;
 const CHUNK_BYTES = 512 * 1024;
 /** Bytes that a pipe takes as a whole or not at all. */
 const WHOLE_BYTES = 4096;
@@ -84,21 +86,21 @@ function begin(made) {
 export function listen(handle, onEnd) {
   end = onEnd;
   let parts = [];
+  const takeLine = (line) => {
+    const message = JSON.parse(line);
+    if (message.type === "result") settle(message);
+    else handle(message);
+  };
   const take = (length, buffer) => {
-    const chunk = buffer.subarray(0, length);
-    let start = 0;
-    for (let stop = chunk.indexOf(10); stop >= 0; stop = chunk.indexOf(10, start)) {
-      const line =
-        parts.length === 0
-          ? chunk.toString("utf8", start, stop)
-          : Buffer.concat([...parts, chunk.subarray(start, stop)]).toString("utf8");
+    if (length === 1 && buffer[0] === SPACE && parts.length === 0) return; // wakes this process for what follows
+    const end = buffer[length - 1] === LF ? length : buffer.subarray(0, length).lastIndexOf(LF) + 1;
+    if (end > 0) {
+      const whole = parts.length === 0 ? buffer : Buffer.concat([...parts, buffer.subarray(0, end)]);
+      const text = whole.toString("utf8", 0, whole === buffer ? end : whole.length);
       parts = [];
-      start = stop + 1;
-      const message = JSON.parse(line);
-      if (message.type === "result") settle(message);
-      else handle(message);
+      for (const line of text.split("\n")) if (line !== "") takeLine(line);
     }
-    if (start < length) parts.push(Buffer.from(chunk.subarray(start))); // the next chunk is read into the same buffer
+    if (end < length) parts.push(Buffer.from(buffer.subarray(end, length))); // the next chunk is read into the same buffer
   };
   const onread = { buffer: Buffer.alloc(CHUNK_BYTES), callback: take };
   const input = new Socket({ fd: FROM_PI, readable: true, writable: false, onread });
