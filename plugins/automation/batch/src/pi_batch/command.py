@@ -155,7 +155,7 @@ def _run(host: PluginHost, options: _Options) -> int:
                 stopped = engine.stopped
         except KeyboardInterrupt:
             sys.stderr.write(f"Interrupted. To continue: pi batch {options.tasks} --out {options.out} --resume\n")
-            return 130
+            raise
         finally:
             results.finish(options.table)
         return _outcome(tasks, results, spent, stopped)

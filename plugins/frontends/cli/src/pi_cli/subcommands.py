@@ -131,12 +131,17 @@ def _shown_by_click(error: Exception) -> int | None:
     """Show an error of click as it does itself, and return its exit code; None for any other error.
 
     A plugin's subcommand can be a command of click that is run with ``standalone_mode=False``.
+
+    Raises:
+        KeyboardInterrupt: A signal has ended the command.
     """
     import click
 
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
+    if isinstance(error.__cause__, KeyboardInterrupt):  # click hides which signal has ended the command
+        raise error.__cause__
     return _INTERRUPTED if isinstance(error, click.Abort) else None
 
 
