@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pi_core.base.error_text import ErrorText, error_text
     from pi_core.base.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.base.json_file import change_text
-    from pi_core.base.process.signals import OrderlyEnd, run_until_signal
+    from pi_core.base.process.signals import OrderlyEnd, Stopped, run_until_signal
     from pi_core.base.replacing import replace_file, save_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
     from pi_core.base.worktrees import worktree_folder
@@ -77,7 +77,7 @@ _HOMES = {
     "models.registry": "ModelRegistry",
     "one_shot": "arun run",
     "models.overflow": "is_context_overflow is_recoverable_length is_throttling",
-    "base.process.signals": "OrderlyEnd run_until_signal",
+    "base.process.signals": "OrderlyEnd Stopped run_until_signal",
     "resources": "DefaultResourceLoader",
     "resources.escapes": "escapes_root leads_out",
     "resources.imports": "imported_files",
@@ -130,6 +130,7 @@ __all__ = [  # literal, because type checkers read it
     "SessionManager",
     "Settings",
     "SettingsManager",
+    "Stopped",
     "SystemPrompt",
     "Timeouts",
     "TrustStore",

@@ -11,8 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from pi_core import OrderlyEnd, run_until_signal
-from pi_core.base.process.signals import Stopped
+from pi_core import OrderlyEnd, Stopped, run_until_signal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
@@ -124,8 +123,24 @@ def test_work_that_no_signal_ends_returns_its_result_or_raises_its_error():
         run_until_signal(cancels_itself())
 
 
-CLEANS_UP = """
-    import asyncio, os, signal, sys
+def test_work_whose_clean_up_fails_was_stopped_by_the_signal():
+    async def work() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(60)
+        finally:
+            raise OSError("the folder is gone")
+
+    with pytest.raises(Stopped) as stopped:
+        run_until_signal(work())
+
+    assert stopped.value.exit_code == 143
+    assert isinstance(stopped.value.__cause__, OSError)
+
+
+INTERRUPTED = """
+    import asyncio, os, signal, sys, time
+    from threading import Timer
     from pi_core.base.process.signals import Stopped, raising_on_signals, run_until_signal
 
     def interrupt():
@@ -136,20 +151,14 @@ CLEANS_UP = """
             await asyncio.sleep(60)
         finally:
             for step in range(6):
-                if number == 1 and step == int(sys.argv[1]):
+                if number == 1 and sys.argv[1:] == [str(step)]:
                     interrupt()
                 await asyncio.to_thread(sum, range(10_000))
             raise OSError("the folder is gone")
 
     async def work():
-        parts = [asyncio.create_task(part(number)) for number in range(3)]
         asyncio.get_running_loop().call_soon(interrupt)
-        try:
-            await asyncio.gather(*parts)
-        finally:
-            for each in parts:
-                each.cancel()
-            await asyncio.gather(*parts, return_exceptions=True)
+        WORK
 
     try:
         with raising_on_signals():
@@ -158,11 +167,42 @@ CLEANS_UP = """
         raise SystemExit(stopped.exit_code)
 """
 
+PARTS = """
+        parts = [asyncio.create_task(part(number)) for number in range(3)]
+        try:
+            await asyncio.gather(*parts)
+        finally:
+            for each in parts:
+                each.cancel()
+            await asyncio.gather(*parts, return_exceptions=True)
+"""
+
+LEFT_BEHIND = """
+        global parts
+        parts = [asyncio.create_task(part(number)) for number in range(3)]
+        await asyncio.sleep(60)
+"""
+
+IN_A_THREAD = """
+        Timer(0.3, interrupt).start()
+        await asyncio.to_thread(time.sleep, 60)
+"""
+
+
+def interrupted(work: str, *arguments: str) -> tuple[int, str]:
+    """Run a program whose work is interrupted, and again by itself; return its exit code and standard error."""
+    program = dedent(INTERRUPTED.replace("        WORK\n", work))
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False, timeout=30
+    )
+    return done.returncode, done.stderr
+
 
 @pytest.mark.parametrize("step", range(6))
-def test_a_second_signal_at_any_moment_of_the_clean_up_leaves_no_traceback(step):
-    done = subprocess.run(
-        [sys.executable, "-c", dedent(CLEANS_UP), str(step)], capture_output=True, text=True, check=False, timeout=60
-    )
+@pytest.mark.parametrize("work", [PARTS, LEFT_BEHIND], ids=["awaited", "left behind"])
+def test_a_second_signal_at_any_moment_of_the_clean_up_leaves_no_traceback(work, step):
+    assert interrupted(work, str(step)) == (130, "")
 
-    assert (done.returncode, done.stderr) == (130, "")
+
+def test_a_second_signal_ends_what_a_thread_still_does():
+    assert interrupted(IN_A_THREAD) == (130, "")

@@ -55,19 +55,48 @@ def _listening(filters: str = "{}", seconds: float = 0.0) -> pytest.MarkDecorato
 
 
 @pytest.mark.parametrize(
-    ("has_tool", "_program"),
+    "has_tool",
     [
-        pytest.param("True", 0, marks=_listening()),
-        pytest.param("False", 0, marks=_listening('{"tool": False}')),
-        pytest.param("True", 0, marks=_listening('{"tool": True}', seconds=0.01), id="after the loop has slept"),
+        pytest.param("True", marks=_listening()),
+        pytest.param("False", marks=_listening('{"tool": False}')),
+        pytest.param("True", marks=_listening('{"tool": True}', seconds=0.01), id="answers late"),
     ],
 )
 async def test_a_program_is_woken_with_a_space_and_gets_the_tool_unless_it_is_not_wanted(
-    pi_session, script, fake_tools, has_tool, _program
+    pi_session, script, fake_tools, has_tool
 ):
     await run_bash(pi_session, script, "ls")
 
     assert await run_bash(pi_session, script, "ls") == f"{has_tool} 1"
+
+
+READER = """
+send(type="ready", contract="1.1", hooks={"tool_call": {}}, state=PARTS)
+leaf, seen = None, []
+for message in messages():
+    if message["type"] == "hook":
+        state = message.get("state", {})
+        leaf = state.get("session", {}).get("leafId", leaf)
+        seen.append("entries" in state)
+        answer(message, {"block": True, "reason": f"{seen} {leaf}"})
+"""
+
+
+@pytest.mark.parametrize(
+    ("is_new", "entries"),
+    [
+        pytest.param(False, "False", marks=pytest.mark.program(READER.replace("PARTS", "[]"))),
+        pytest.param(True, "True", marks=pytest.mark.program(READER.replace("PARTS", "['entries']"))),
+    ],
+)
+async def test_a_program_gets_the_latest_leaf_with_the_entries_that_it_reads(
+    pi_session, script, fake_tools, is_new, entries
+):
+    first = await run_bash(pi_session, script, "ls")
+    second = await run_bash(pi_session, script, "ls")
+
+    assert (first.split()[0], second.split("]")[0]) == (f"[{entries}]", f"[{entries}, {entries}")
+    assert (first.split()[-1] != second.split()[-1]) == is_new
 
 
 @pytest.mark.parametrize(

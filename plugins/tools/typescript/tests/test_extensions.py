@@ -51,6 +51,18 @@ export default (pi) => {
 """
 
 
+@pytest.mark.extension(
+    "fields.mjs",
+    'export default (pi) => pi.on("tool_call", (event) => ({ block: true, reason: Object.keys(event).join(" ") }));',
+)
+async def test_a_handler_of_tool_call_gets_the_event_of_the_original(pi_session, script, fake_tools):
+    script.turn(steps.tool_call("bash", command="ls")).turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert script.requests[-1].tool_results[-1].text == "type toolCallId toolName input"
+
+
 @pytest.mark.extension("guard.mjs", GUARD)
 @pytest.mark.extension("shout.mjs", SHOUT)
 async def test_two_extensions_share_a_process_and_each_is_a_plugin(pi_session, fake_ui, script, fake_tools):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Coroutine, Iterator
     from types import FrameType
 
@@ -55,30 +56,38 @@ def run_until_signal(work: Coroutine[Any, Any, Result]) -> Result:
     """Run a command's work in an event loop of its own; the first signal cancels it, the second ends the process.
 
     With ``asyncio.run`` alone, the exception of a signal would appear in whichever task is running, and a second one
-    would leave tasks behind that have not cleaned up.
+    would leave tasks behind that have not cleaned up. Outside the main thread no signal is handled.
+
+    Returns:
+        The result of the work, also if a signal arrived when the work was about to return it.
 
     Raises:
         Stopped: A signal cancelled the work, and the work has cleaned up.
     """
     import asyncio
 
-    stopped: Stopped | None = None
+    end = OrderlyEnd(lambda: False)
+    stopped_by: BaseException | None = None
 
     async def until_signal() -> Result | None:
-        nonlocal stopped
-        with OrderlyEnd(lambda: False) as end:
-            try:
-                return await work
-            except asyncio.CancelledError:
-                if end.exit_code is None:
-                    raise
-                stopped = Stopped(end.exit_code)
-                return None
+        nonlocal stopped_by
+        end.attach()
+        try:
+            return await work
+        except (asyncio.CancelledError, Exception) as error:
+            if end.exit_code is None:
+                raise
+            stopped_by = error
+            return None
 
-    result = asyncio.run(until_signal())
-    if stopped is not None:
-        raise stopped
-    return result  # type: ignore[return-value]  # it is None only with ``stopped``
+    try:
+        with end.handling(), asyncio.Runner() as runner:
+            result = runner.run(until_signal())
+    finally:
+        work.close()
+    if stopped_by is not None:
+        raise Stopped(end.exit_code or 0) from stopped_by
+    return result  # type: ignore[return-value]  # it is None only with ``stopped_by``
 
 
 class OrderlyEnd:
@@ -104,22 +113,36 @@ class OrderlyEnd:
         self.exit_code: int | None = None
         self._abort = abort
         self._busy = True
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
         self._received = threading.Event()
         self._exited = threading.Event()
         self._handlers: Any = None
 
     def __enter__(self) -> Self:
-        import asyncio  # commands that have no session do not need it
-
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.current_task()
-        self._handlers = _handling(self._on_signal)
+        self.attach()
+        self._handlers = self.handling()
         self._handlers.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._exited.set()
         self._handlers.__exit__(None, None, None)
+
+    def attach(self) -> None:
+        """Let the signals cancel the current task."""
+        import asyncio  # commands that have no session do not need it
+
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+
+    @contextmanager
+    def handling(self) -> Iterator[None]:
+        """Handle signals; until a task is attached, they raise ``Stopped``."""
+        try:
+            with _handling(self._on_signal):
+                yield
+        finally:
+            self._exited.set()
 
     def cleaning_up(self) -> None:
         """Mark the start of the clean-up. From now on a first signal cancels nothing."""
@@ -130,11 +153,14 @@ class OrderlyEnd:
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGINT and self._interrupted is not None and self._interrupted():
             return
+        if self._loop is None:
+            raise Stopped(_exit_code(number))
         if self.exit_code is not None:
             self._loop.set_exception_handler(lambda *_: None)  # what fails from here on fails because of the end
             _kill(self.exit_code)
         self.exit_code = _exit_code(number)
-        self._loop.call_soon_threadsafe(self._begin)
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._begin)
         threading.Thread(target=self._send_again_if_ignored, args=[number], daemon=True).start()
 
     def _send_again_if_ignored(self, number: int) -> None:

@@ -19,6 +19,7 @@ from pi_client.framing import LineSplitter
 from pi_core.wire import dumps
 from pi_hookspecs import PiError
 from pi_hookspecs.values import ReprMixin
+from pi_isolated.awake import Awake
 from pi_isolated.events import EventWriter, UnsentEvent
 from pi_isolated.ready import DELTA_HOOKS
 
@@ -60,9 +61,6 @@ _PIPE = 1 << 19
 
 _FULL = 1 << 16
 """Bytes that may wait for a program before the next request waits until it reads them."""
-
-_AWAKE_SECONDS = 0.0003
-"""Seconds in which the event loop does not sleep while a hook is asked: three times what most handlers take."""
 
 _STDERR_LINE = 1 << 14
 _PLAIN = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
@@ -171,6 +169,7 @@ class Process:
         self.failure: ProgramFailure | None = None
         self.was_stopped = False
         self._events = EventWriter()
+        self._awake = Awake(self._loop)
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._loading: Any = None
         self._latest = self._loop.time()
@@ -216,7 +215,7 @@ class Process:
         try:
             await self._write(line)
             if message["type"] == "hook" and message["hook"] != "message_update":
-                self._stay_awake(request.answer, self._loop.time() + _AWAKE_SECONDS)
+                self._awake.expect(request.answer)
             return await request.answer
         except asyncio.CancelledError:
             self._give_up(number, request)
@@ -235,7 +234,7 @@ class Process:
 
     def wake(self) -> None:
         """Wake the program for a request, which is prepared meanwhile; a message may begin with a space."""
-        if self.failure is None and not self._child.stdin.transport.get_write_buffer_size():
+        if self.failure is None and not self._requests:
             with suppress(OSError, RuntimeError):
                 self._child.stdin.write(b" ")
 
@@ -331,11 +330,6 @@ class Process:
             self.send({"type": "cancel", "id": number})
             why = f"it did not answer within {CANCEL_GRACE:g} s after a request was cancelled"
             self._cancelled[number] = (self._loop.call_later(CANCEL_GRACE, self.fail, why), request)
-
-    def _stay_awake(self, answer: asyncio.Future[Any], until: float) -> None:
-        """Keep the event loop running for a moment: a processor that sleeps wakes up later than most answers come."""
-        if not answer.done() and self._loop.time() < until:
-            self._loop.call_soon(self._stay_awake, answer, until)
 
     # Reading
 

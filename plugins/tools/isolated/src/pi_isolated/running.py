@@ -95,7 +95,7 @@ class ProgramProcess:
         """Return a plugin's answer to an event; None if it is not asked."""
         if self in _starting.get():
             return None
-        if self.process is not None:
+        if self.process is not None and hook != "message_update":
             self.process.wake()
         process = await self.running(member, ctx)
         if not member.is_asked(hook, event):
@@ -261,12 +261,12 @@ class ProgramProcess:
         """
         process = self.process
         if process is None or process.failure is not None:
-            process = await self._started_again(member, ctx)
+            process = await self._ensure_started(member, ctx)
         if member.broken:
             raise UnusableProgram(member.name, member.broken)
         return process
 
-    async def _started_again(self, member: Member, ctx: PiContext) -> Process:
+    async def _ensure_started(self, member: Member, ctx: PiContext) -> Process:
         async with self._lock:
             if self.process is not None and self.process.failure is None:  # another request has started it
                 return self.process

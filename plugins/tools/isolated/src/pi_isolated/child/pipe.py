@@ -49,6 +49,8 @@ class Pipe:
     def _read(self, take: Callable[[dict[str, Any]], object], end: Callable[[], object]) -> None:
         with open(0, "rb", closefd=False) as lines:
             for line in lines:
+                if line.isspace():  # pi ended after it had woken this process
+                    continue
                 message = json.loads(line)
                 if message["type"] == "result":
                     self._settle(message)

@@ -93,14 +93,14 @@ export function listen(handle, onEnd) {
   };
   const take = (length, buffer) => {
     if (length === 1 && buffer[0] === SPACE && parts.length === 0) return; // wakes this process for what follows
-    const end = buffer[length - 1] === LF ? length : buffer.subarray(0, length).lastIndexOf(LF) + 1;
-    if (end > 0) {
-      const whole = parts.length === 0 ? buffer : Buffer.concat([...parts, buffer.subarray(0, end)]);
-      const text = whole.toString("utf8", 0, whole === buffer ? end : whole.length);
+    const stop = buffer[length - 1] === LF ? length : buffer.subarray(0, length).lastIndexOf(LF) + 1;
+    if (stop > 0) {
+      const whole = parts.length === 0 ? buffer : Buffer.concat([...parts, buffer.subarray(0, stop)]);
+      const text = whole.toString("utf8", 0, whole === buffer ? stop : whole.length);
       parts = [];
       for (const line of text.split("\n")) if (line !== "") takeLine(line);
     }
-    if (end < length) parts.push(Buffer.from(buffer.subarray(end, length))); // the next chunk is read into the same buffer
+    if (stop < length) parts.push(Buffer.from(buffer.subarray(stop, length))); // the next chunk is read into the same buffer
   };
   const onread = { buffer: Buffer.alloc(CHUNK_BYTES), callback: take };
   const input = new Socket({ fd: FROM_PI, readable: true, writable: false, onread });
