@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -76,6 +79,21 @@ def test_hidden_places_that_do_not_exist_are_counted(tmp_path, monkeypatch):
     policy = SimpleNamespace(network="off", allow=(), write=(str(tmp_path),), deny_read=hidden)
 
     assert describe("bwrap", policy)[2:] == ["Writable  ~", "Hidden    ~/.ssh, 2 places that do not exist"]
+
+
+@pytest.mark.skipif(not WORKING, reason="no engine works here")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
+def test_a_signal_ends_the_command_in_the_sandbox_and_pi_with_it(tmp_path, name, code):
+    command = [sys.executable, "-m", "pi_cli", "sandbox", "run", "--", "sh", "-c", "echo begun; exec sleep 60"]
+    environ = {**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path / "agent")}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+    ) as pi:
+        assert pi.stdout.readline() == b"begun\n"
+        pi.send_signal(getattr(signal, name))
+        end = pi.wait(30)
+
+    assert end == code
 
 
 @pytest.mark.skipif(not WORKING, reason="no engine works here")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
     from types import FrameType
 
-__all__ = ["OrderlyEnd", "Stopped", "is_running", "raising_on_signals", "run_until_signal"]
+__all__ = ["OrderlyEnd", "Stopped", "handling_signals", "is_running", "raising_on_signals", "run_until_signal"]
 
 Result = TypeVar("Result")
 
@@ -48,7 +48,7 @@ def raising_on_signals() -> Iterator[None]:
     def stop(number: int, _frame: FrameType | None) -> None:
         raise Stopped(_exit_code(number))
 
-    with _handling(stop):
+    with handling_signals(stop):
         yield
 
 
@@ -139,7 +139,7 @@ class OrderlyEnd:
     def handling(self) -> Iterator[None]:
         """Handle signals; until a task is attached, they raise ``Stopped``."""
         try:
-            with _handling(self._on_signal):
+            with handling_signals(self._on_signal):
                 yield
         finally:
             self._exited.set()
@@ -182,7 +182,7 @@ def _exit_code(number: int) -> int:
 
 
 @contextmanager
-def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def handling_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Handle the signals that end a process, except signals that its parent has set to be ignored (``nohup``).
 
     Outside the main thread no signal is handled, because Python does not allow it. Children that a plugin forks inherit

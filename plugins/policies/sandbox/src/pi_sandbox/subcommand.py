@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
+import signal
 import sys
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from pi_core.base.process.signals import handling_signals
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pi_hookspecs import SettingsView
     from pi_sandbox.state import Sandbox
@@ -87,7 +89,30 @@ async def _run_inside(sandbox: Sandbox, argv: list[str]) -> int:
     request = with_folder(SpawnRequest(argv=argv, cwd=policy.cwd, env=env, purpose="exec"))
     command = sandbox.engine.argv(request.argv, policy, policy.cwd, proxy)
     await sandbox.started(request, policy)
-    done = await asyncio.to_thread(subprocess.run, command, env=env, check=False)  # its output is the user's
+    process = await asyncio.create_subprocess_exec(*command, env=env)  # its output is the user's
+    with _passing_signals(process):
+        code = await process.wait()
     for each in await sandbox.finish():
         sys.stderr.write(f"pi sandbox: a change of {each.path}, which is protected, was undone\n")
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return code if code >= 0 else 128 - code
+
+
+@contextmanager
+def _passing_signals(process: asyncio.subprocess.Process) -> Iterator[None]:
+    """Pass on to a command the signals that would end pi, which ends with it."""
+
+    def pass_on(number: int, _frame: object) -> None:
+        if number != signal.SIGINT or not _is_in_foreground():  # the terminal sends it to both
+            with suppress(ProcessLookupError):
+                process.send_signal(number)
+
+    with handling_signals(pass_on):
+        yield
+
+
+def _is_in_foreground() -> bool:
+    """Whether Ctrl-C on the terminal reaches this process and those that it started."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:  # standard input is no terminal, or not this session's
+        return False
