@@ -327,7 +327,10 @@ class ScreenApp(Controls, Life, App[int]):
         try:
             self.keyboard.press(Key(name, "" if is_control(text) else text))
         finally:
-            self.draw_now()  # which also ends this
+            if self.keyboard.draws_later:
+                self.painter.paints_now = False
+            else:
+                self.draw_now()  # which also ends this
 
     def _is_for_widget(self, event: events.Key | events.Paste) -> bool:
         """Whether a plugin's widget has the focus and receives an event; the key of ``app.clear`` takes its focus."""

@@ -39,10 +39,14 @@ class Keyboard:
 
     Args:
         app: The application.
+
+    Attributes:
+        draws_later: Whether the last key went to a component that has not drawn yet what the key changes.
     """
 
     def __init__(self, app: ScreenApp) -> None:
         self._app = app
+        self.draws_later = False
         self._edited_at: float | None = None
         """When the last key edited a text that is not sent yet; None if the last key did something else."""
         self._waiting: set[asyncio.Future[Any]] = set()
@@ -86,6 +90,7 @@ class Keyboard:
     def press(self, key: Key) -> None:
         """Handle a key."""
         self._edited_at = None
+        self.draws_later = False
         if self._edits(key) and self._app.editor.text.text:
             self._edited_at = time.monotonic()
 
@@ -141,7 +146,8 @@ class Keyboard:
         dialog = app.dialog
         if dialog is not None:
             dialog.key(key, app.bindings)
-            if app.dialog is not dialog or not dialog.draws_later:
+            self.draws_later = app.dialog is dialog and dialog.draws_later
+            if not self.draws_later:
                 app.draw_dialog()
             return True
         if app.transcript.search is not None and self._search(key):
