@@ -79,14 +79,20 @@ def register_subcommands():
 """
 
 CLICK = """
+import os, signal
 import click
 from pi_hookspecs import Subcommand, hookimpl
 
 def run(arguments, host):
-    return click.Command("tide", callback=stopped).main(arguments, prog_name="pi tide", standalone_mode=False)
+    params = [click.Option(["--signal"], default="SIGINT"), click.Option(["--asks"], is_flag=True)]
+    tide = click.Command("tide", callback=stopped, params=params)
+    return tide.main(arguments, prog_name="pi tide", standalone_mode=False)
 
-def stopped():
-    raise KeyboardInterrupt
+def stopped(signal, asks):
+    if asks:
+        click.termui.visible_prompt_func = lambda _: stopped(signal, asks=False)
+        click.confirm("Sure?")
+    os.kill(os.getpid(), getattr(globals()["signal"], signal))
 
 @hookimpl
 def register_subcommands():
@@ -371,7 +377,13 @@ def test_a_subcommand_that_needs_no_extension_runs_the_code_of_none(acme, line):
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
-    [(["--hight"], 2, "Usage: pi tide [OPTIONS]\nTry 'pi tide --help'"), (["--help"], 0, ""), ([], 130, "")],
+    [
+        (["--hight"], 2, "Usage: pi tide [OPTIONS]\nTry 'pi tide --help'"),
+        (["--help"], 0, ""),
+        ([], 130, ""),
+        (["--signal", "SIGTERM"], 143, ""),
+        (["--signal", "SIGTERM", "--asks"], 143, ""),
+    ],
 )
 def test_a_command_of_click_needs_no_error_handling_of_its_own(fake, arguments, code, said):
     fake.install("tide", CLICK)

@@ -20,6 +20,11 @@ pytestmark = pytest.mark.pi(plugins={"sandbox": pi_sandbox})
 
 WORKING = [name for name in ORDER if try_engine(name) is None] if sys.platform == "linux" else []
 
+needs_engine = pytest.mark.skipif(not WORKING, reason="no engine works here")
+needs_landlock = pytest.mark.skipif(
+    "landlock" not in WORKING, reason="bwrap ends its command without passing signals on"
+)
+
 
 class Web:
     """A plugin with a tool of the name ``fetch``."""
@@ -60,7 +65,7 @@ async def test_a_sandbox_that_is_off_says_how_to_switch_it_on(pi_session, fake_u
     assert "The sandbox is off. Start pi with --sandbox auto" in fake_ui.notices[-1].message
 
 
-@pytest.mark.skipif(not WORKING, reason="no engine works here")
+@needs_engine
 @pytest.mark.pi(settings={"sandbox": {"mode": "auto"}})
 async def test_a_sandbox_that_is_on_lists_what_it_allows(pi_session, fake_ui, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path.parent))
@@ -81,22 +86,117 @@ def test_hidden_places_that_do_not_exist_are_counted(tmp_path, monkeypatch):
     assert describe("bwrap", policy)[2:] == ["Writable  ~", "Hidden    ~/.ssh, 2 places that do not exist"]
 
 
-@pytest.mark.skipif(not WORKING, reason="no engine works here")
+COUNTS = """
+import signal, time
+seen = []
+for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(each, lambda number, _frame: seen.append(signal.Signals(number).name))
+print("begun", flush=True)
+while not seen:
+    time.sleep(0.01)
+time.sleep(0.5)
+open("seen.txt", "w").write(" ".join(seen))
+"""
+
+FINISHES = """
+import asyncio, os, signal, sys
+from pi_cli.command_line import run
+from pi_sandbox.state import Sandbox
+
+finish = Sandbox.finish
+
+async def interrupted(self):
+    asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGINT)
+    return await finish(self)
+
+Sandbox.finish = interrupted
+command = "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit"
+sys.exit(run(["sandbox", "run", "--", "sh", "-c", command], os.environ))
+"""
+
+def environ(tmp_path) -> dict[str, str]:
+    return {**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path / "agent")}
+
+
+def pi_sandbox_run(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pi_cli", "sandbox", "run", *arguments]
+
+
+@needs_engine
+@pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["to pi", "to the group"])
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
-def test_a_signal_ends_the_command_in_the_sandbox_and_pi_with_it(tmp_path, name, code):
-    command = [sys.executable, "-m", "pi_cli", "sandbox", "run", "--", "sh", "-c", "echo begun; exec sleep 60"]
-    environ = {**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path / "agent")}
+def test_a_signal_ends_the_command_in_the_sandbox_and_pi_with_it(tmp_path, name, code, send):
+    command = pi_sandbox_run("--", "sh", "-c", "echo $$; exec sleep 60.25")
     with subprocess.Popen(
-        command, cwd=tmp_path, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+        command,
+        cwd=tmp_path,
+        env=environ(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     ) as pi:
-        assert pi.stdout.readline() == b"begun\n"
-        pi.send_signal(getattr(signal, name))
-        end = pi.wait(30)
+        pi.stdout.readline()
+        send(pi.pid, getattr(signal, name))
+        _, errors = pi.communicate(timeout=30)  # which ends when the command has ended, too
 
-    assert end == code
+    assert (pi.returncode, errors) == (code, b"")
 
 
-@pytest.mark.skipif(not WORKING, reason="no engine works here")
+@needs_landlock
+@pytest.mark.parametrize("has_input", [True, False])
+def test_ctrl_c_of_the_terminal_reaches_the_command_once(tmp_path, has_input):
+    (tmp_path / "counts.py").write_text(COUNTS)
+    command = ["setsid", "--ctty", *pi_sandbox_run("--engine", "landlock", "--", sys.executable, "counts.py")]
+    ours, theirs = os.openpty()
+    if not has_input:
+        command = ["setsid", "--ctty", "sh", "-c", 'exec "$@" </dev/null', "sh", *command[2:]]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environ(tmp_path), stdin=theirs, stdout=theirs, stderr=theirs
+    ) as pi:
+        os.close(theirs)
+        shown = b""
+        while b"begun" not in shown:
+            shown += os.read(ours, 1000)
+        os.write(ours, b"\x03")
+        assert pi.wait(30) == 0
+    os.close(ours)
+
+    assert (tmp_path / "seen.txt").read_text() == "SIGINT"
+
+
+@needs_landlock
+def test_sigterm_is_passed_on_in_a_terminal(tmp_path):
+    (tmp_path / "counts.py").write_text(COUNTS)
+    command = pi_sandbox_run("--engine", "landlock", "--", sys.executable, "counts.py")
+    with subprocess.Popen(command, cwd=tmp_path, env=environ(tmp_path), stdout=subprocess.PIPE) as pi:
+        pi.stdout.readline()
+        pi.terminate()
+        assert pi.wait(30) == 0
+
+    assert (tmp_path / "seen.txt").read_text() == "SIGTERM"
+
+
+@needs_engine
+def test_a_signal_does_not_keep_what_is_protected_from_being_undone(tmp_path):
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+
+    done = subprocess.run(
+        [sys.executable, "-c", FINISHES],
+        cwd=tmp_path,
+        env=environ(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert not (tmp_path / ".git" / "hooks" / "pre-commit").exists()
+    assert done.returncode == 0 or "Read-only" in done.stderr  # where the engine itself refuses the change
+    assert "Traceback" not in done.stderr
+
+
+@needs_engine
 @pytest.mark.pi(settings={"sandbox": {"mode": "auto"}}, plugins={"sandbox": pi_sandbox, "web": Web()})
 async def test_fetch_is_refused_without_a_network(pi_session, script):
     script.turn(tool_call("fetch", url="https://example.org/")).turn(text("No."))
@@ -108,7 +208,7 @@ async def test_fetch_is_refused_without_a_network(pi_session, script):
     )
 
 
-@pytest.mark.skipif(not WORKING, reason="no engine works here")
+@needs_engine
 @pytest.mark.pi(settings={"sandbox": {"mode": "auto"}}, plugins={"sandbox": pi_sandbox, "draws": Draws()})
 async def test_no_hidden_image_is_sent_to_an_image_model(pi_session, script, pi_agent_dir):
     hidden = str(pi_agent_dir / "sessions" / "screen.png")
@@ -150,7 +250,7 @@ def test_every_engine_is_listed_by_check(run, capsys):
     assert code == (0 if WORKING else 1)
 
 
-@pytest.mark.skipif(not WORKING, reason="no engine works here")
+@needs_engine
 def test_a_command_runs_inside(run, tmp_path, tmp_path_factory, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     outside = tmp_path_factory.mktemp("outside")

@@ -91,3 +91,36 @@ def test_after_late_answers_the_loop_sleeps_for_those_that_come_soon_and_then_tr
     slept(loop, awake, LATE)
 
     assert [slept(loop, awake, SOON) for _ in range(6)] == [True] * 4 + [False] * 2
+
+
+def test_late_answers_that_were_expected_at_the_same_time_count_once(loop):
+    awake = Awake(loop)
+
+    async def ask() -> None:
+        answers = [loop.create_future() for _ in range(8)]
+        for each in answers:
+            loop.call_later(LATE, each.set_result, None)
+            awake.expect(each)
+        await asyncio.gather(*answers)
+
+    loop.run_until_complete(ask())
+
+    assert [slept(loop, awake, SOON) for _ in range(6)] == [True] * 4 + [False] * 2
+
+
+def test_an_answer_that_is_cancelled_says_nothing(loop):
+    awake = Awake(loop)
+
+    async def cancel() -> None:
+        answer = loop.create_future()
+        awake.expect(answer)
+        answer.cancel()
+        await asyncio.sleep(LATE)
+
+    slept(loop, awake, LATE)
+    for _ in range(4):
+        slept(loop, awake, SOON)
+    loop.run_until_complete(cancel())
+    slept(loop, awake, LATE)
+
+    assert [slept(loop, awake, SOON) for _ in range(18)] == [True] * 16 + [False] * 2

@@ -59,13 +59,17 @@ def run_until_signal(work: Coroutine[Any, Any, Result]) -> Result:
     would leave tasks behind that have not cleaned up. Outside the main thread no signal is handled.
 
     Returns:
-        The result of the work, also if a signal arrived when the work was about to return it.
+        The result of the work, also if a signal arrived when there was nothing left to cancel.
 
     Raises:
         Stopped: A signal cancelled the work, and the work has cleaned up.
+        RuntimeError: An event loop is running in this thread.
     """
     import asyncio
 
+    if asyncio._get_running_loop() is not None:  # noqa: SLF001 - as ``asyncio.run`` finds out
+        work.close()
+        raise RuntimeError("run_until_signal() cannot be called from a running event loop")
     end = OrderlyEnd(lambda: False)
     stopped_by: BaseException | None = None
 
@@ -138,11 +142,11 @@ class OrderlyEnd:
     @contextmanager
     def handling(self) -> Iterator[None]:
         """Handle signals; until a task is attached, they raise ``Stopped``."""
-        try:
-            with handling_signals(self._on_signal):
+        with handling_signals(self._on_signal):
+            try:
                 yield
-        finally:
-            self._exited.set()
+            finally:
+                self._exited.set()
 
     def cleaning_up(self) -> None:
         """Mark the start of the clean-up. From now on a first signal cancels nothing."""

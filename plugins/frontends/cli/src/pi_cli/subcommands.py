@@ -140,9 +140,12 @@ def _shown_by_click(error: Exception) -> int | None:
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
-    if isinstance(error.__cause__, KeyboardInterrupt):  # click hides which signal has ended the command
-        raise error.__cause__
-    return _INTERRUPTED if isinstance(error, click.Abort) else None
+    if not isinstance(error, click.Abort):
+        return None
+    interrupt = error.__cause__ or error.__context__
+    if isinstance(interrupt, KeyboardInterrupt):  # click hides which signal has ended the command
+        raise interrupt
+    return _INTERRUPTED
 
 
 def _find(host: PluginHost, word: FirstWord | None) -> tuple[Subcommand | None, bool]:

@@ -111,6 +111,26 @@ async def test_a_component_that_draws_later_is_drawn_when_it_asks_for_it(desk, d
         await user.press("enter")
 
 
+async def test_for_a_key_that_is_drawn_later_the_screen_is_painted_once(desk, draws, monkeypatch) -> None:
+    class Late(Elsewhere):
+        def handle_key(self, key: str) -> bool:
+            painted.append("key")
+            asyncio.get_running_loop().call_later(0.01, super().handle_key, key)
+            return True
+
+    painted: list[str] = []
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.custom(lambda screen: Late(screen, "asks")))
+        await user.sees("asks")
+        draw_now = user.app.draw_now
+        monkeypatch.setattr(user.app, "draw_now", lambda: [painted.append("drawn"), draw_now()])
+        await user.press("x")
+        await user.sees("keys: x")
+        assert painted == ["key", "drawn"]
+        assert not user.app.painter.paints_now
+        await user.press("enter")
+
+
 async def test_the_interface_has_everything_that_a_plugin_can_use(desk, draws) -> None:
     async with desk() as user:
         assert isinstance(user.app.interface, FullUserInterface)

@@ -15,7 +15,7 @@ from pi_core.base.process.signals import handling_signals
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pi_hookspecs import SettingsView
     from pi_sandbox.state import Sandbox
@@ -88,31 +88,59 @@ async def _run_inside(sandbox: Sandbox, argv: list[str]) -> int:
     env = policy.environment(os.environ, proxy)
     request = with_folder(SpawnRequest(argv=argv, cwd=policy.cwd, env=env, purpose="exec"))
     command = sandbox.engine.argv(request.argv, policy, policy.cwd, proxy)
-    await sandbox.started(request, policy)
-    process = await asyncio.create_subprocess_exec(*command, env=env)  # its output is the user's
-    with _passing_signals(process):
+    with _passing_signals() as begun:
+        await sandbox.started(request, policy)
+        process = await asyncio.create_subprocess_exec(*command, env=env)  # its output is the user's
+        begun(process)
         code = await process.wait()
-    for each in await sandbox.finish():
-        sys.stderr.write(f"pi sandbox: a change of {each.path}, which is protected, was undone\n")
+        for each in await sandbox.finish():
+            sys.stderr.write(f"pi sandbox: a change of {each.path}, which is protected, was undone\n")
     return code if code >= 0 else 128 - code
 
 
 @contextmanager
-def _passing_signals(process: asyncio.subprocess.Process) -> Iterator[None]:
-    """Pass on to a command the signals that would end pi, which ends with it."""
+def _passing_signals() -> Iterator[Callable[[asyncio.subprocess.Process], None]]:
+    """Pass on to a command the signals that would end pi, which ends after it; yield a function that takes the command.
+
+    What the terminal sends reaches the command without pi: Ctrl-C, and SIGHUP when it is closed.
+    """
+    commands: list[asyncio.subprocess.Process] = []
+    early: list[int] = []
+    terminal = _open_terminal()
 
     def pass_on(number: int, _frame: object) -> None:
-        if number != signal.SIGINT or not _is_in_foreground():  # the terminal sends it to both
+        if number != signal.SIGTERM and terminal is not None and _is_in_foreground(terminal):
+            return
+        if not commands:
+            early.append(number)
+        elif commands[0].returncode is None:  # its ``send_signal`` could take the exit code that is waited for
             with suppress(ProcessLookupError):
-                process.send_signal(number)
+                os.kill(commands[0].pid, number)
 
-    with handling_signals(pass_on):
-        yield
+    def begun(command: asyncio.subprocess.Process) -> None:
+        commands.append(command)
+        for number in early:
+            pass_on(number, None)
 
-
-def _is_in_foreground() -> bool:
-    """Whether Ctrl-C on the terminal reaches this process and those that it started."""
     try:
-        return os.tcgetpgrp(0) == os.getpgrp()
-    except OSError:  # standard input is no terminal, or not this session's
-        return False
+        with handling_signals(pass_on):
+            yield begun
+    finally:
+        if terminal is not None:
+            os.close(terminal)
+
+
+def _open_terminal() -> int | None:
+    """Return a descriptor of the terminal that controls this process; None if there is none."""
+    try:
+        return os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    except (OSError, AttributeError):  # Windows does not have these
+        return None
+
+
+def _is_in_foreground(terminal: int) -> bool:
+    """Whether a terminal sends its signals to this process and those that it started."""
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:  # it has just been closed
+        return True

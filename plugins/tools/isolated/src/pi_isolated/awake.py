@@ -30,6 +30,7 @@ class Awake:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self._is_awake = False
         self._missed = 0
         self._asleep_for = 0
 
@@ -37,14 +38,17 @@ class Awake:
         """Keep the loop awake for an answer, if that is likely to pay."""
         if self._asleep_for:
             self._asleep_for -= 1
-        else:
+        elif not self._is_awake:  # else for another answer
+            self._is_awake = True
             self._turn(answer, self._loop.time() + AWAKE_SECONDS)
 
     def _turn(self, answer: asyncio.Future[Any], end: float) -> None:
-        if answer.done():
-            self._missed = 0
-        elif self._loop.time() < end:
+        if not answer.done() and self._loop.time() < end:
             self._loop.call_soon(self._turn, answer, end)
-        else:
+            return
+        self._is_awake = False
+        if not answer.done():
             self._missed = min(self._missed + 1, _MOST_MISSED)
             self._asleep_for = 4**self._missed
+        elif not answer.cancelled():
+            self._missed = 0
