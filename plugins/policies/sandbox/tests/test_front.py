@@ -114,6 +114,7 @@ command = "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit"
 sys.exit(run(["sandbox", "run", "--", "sh", "-c", command], os.environ))
 """
 
+
 def environ(tmp_path) -> dict[str, str]:
     return {**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path / "agent")}
 
