@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -160,7 +161,8 @@ class OrderlyEnd:
         if self._loop is None:
             raise Stopped(_exit_code(number))
         if self.exit_code is not None:
-            self._loop.set_exception_handler(lambda *_: None)  # what fails from here on fails because of the end
+            self._loop.set_exception_handler(lambda *_: None)  # what fails from here on fails because of the end,
+            sys.unraisablehook = lambda _: None  # as do coroutines that cannot clean up any more
             _kill(self.exit_code)
         self.exit_code = _exit_code(number)
         if not self._loop.is_closed():
