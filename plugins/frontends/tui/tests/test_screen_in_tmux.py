@@ -276,6 +276,7 @@ def test_a_served_session_is_talked_to_in_lines(tmux: Tmux) -> None:
     tmux.send("list the files here", "Enter")
     tmux.sees("> list the files here", "→ bash ls -Ap .", "brest.txt", "The files here")
     tmux.send("C-d")
+    tmux.sees("\n$")  # what is typed before the shell is back may be discarded
     tmux.send(f"clear; {COOKED}; kill %1; wait; echo; cat served | wc -l", "Enter")
 
     tmux.sees("\nicanon", "\n2")
