@@ -209,7 +209,7 @@ def _middle(figures: Sequence[float]) -> float:
 def alone(measures: Measures, ours: Program, rounds: int) -> list[tuple[str, float, float | None]]:
     """Return what extensions add to ours: the best of each figure, measured in turn.
 
-    Turns are measured more often: what a hook adds is a tenth of one, and less than two of them differ by themselves.
+    Turns are measured more often: what a hook adds is a tenth of one, and two turns without it may differ by more.
     """
     taken: dict[str, list[float]] = {}
     starts: dict[str, Callable[[], float]] = {

@@ -21,7 +21,6 @@ from pi_hookspecs import PiError
 from pi_hookspecs.values import ReprMixin
 from pi_isolated.awake import Awake
 from pi_isolated.events import EventWriter, UnsentEvent
-from pi_isolated.ready import DELTA_HOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -301,8 +300,6 @@ class Process:
         event = message.get("event")
         if not isinstance(event, UnsentEvent):
             return message_line(message)
-        if event.hook not in DELTA_HOOKS:
-            return message_line({**message, "event": self._events.write(event)})
         with self._events.sending(event) as written:
             return message_line({**message, "event": written})
 

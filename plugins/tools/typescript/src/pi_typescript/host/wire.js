@@ -95,8 +95,8 @@ export function listen(handle, onEnd) {
     if (length === 1 && buffer[0] === SPACE && parts.length === 0) return; // wakes this process for what follows
     const stop = buffer[length - 1] === LF ? length : buffer.subarray(0, length).lastIndexOf(LF) + 1;
     if (stop > 0) {
-      const whole = parts.length === 0 ? buffer : Buffer.concat([...parts, buffer.subarray(0, stop)]);
-      const text = whole.toString("utf8", 0, whole === buffer ? stop : whole.length);
+      const rest = buffer.subarray(0, stop);
+      const text = (parts.length === 0 ? rest : Buffer.concat([...parts, rest])).toString("utf8");
       parts = [];
       for (const line of text.split("\n")) if (line !== "") takeLine(line);
     }
