@@ -167,7 +167,7 @@ def test_ctrl_c_of_the_terminal_reaches_the_command_once(tmp_path, has_input):
 
 
 @needs_landlock
-def test_sigterm_is_passed_on_in_a_terminal(tmp_path):
+def test_sigterm_is_passed_on_to_the_command(tmp_path):
     (tmp_path / "counts.py").write_text(COUNTS)
     command = pi_sandbox_run("--engine", "landlock", "--", sys.executable, "counts.py")
     with subprocess.Popen(command, cwd=tmp_path, env=environ(tmp_path), stdout=subprocess.PIPE) as pi:
