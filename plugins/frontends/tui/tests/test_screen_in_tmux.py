@@ -105,7 +105,7 @@ def test_without_a_key_the_screen_opens_says_what_to_do_and_keeps_the_prompt(tmu
     tmux.send(tmux.command.removesuffix(" --model offline/rules"), "Enter")
     tmux.sees("/login signs in to a provider", "/model offline/rules", "no model")
     tmux.send("list the files here", "Enter")
-    tmux.sees("\nlist the files here")
+    tmux.sees("model)\n\n No API key found", "\nlist the files here")  # a second notice: it was refused, and is back
     tmux.send("C-u", "/model offline/rules", "Enter")
     tmux.sees("Model: offline/rules")
     tmux.send("list the files here", "Enter")
