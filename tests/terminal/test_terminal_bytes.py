@@ -15,6 +15,7 @@ import termios
 import time
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ HOSTILE = (
     "a\x1b]52;c;b3duZWQ=\x07b\x1b]0;owned\x1b\\c\x1bPq\x1b\\d\x1bce\x9b2Jf\x1b[2J\x1b[?1049hg\u202eh\x08\x0ei\x1b[31"
 )
 SECONDS = 60
+LOOKS = 15
+"""After so many looks without output, and with nothing to compute, a program waits for keys."""
 
 SEEN = r"[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 PLAIN = re.compile(rf"(?:{SEEN}|\r|\n|\t|\x1b\[[0-9;]*m)*")
@@ -136,7 +139,7 @@ def written(home: Mapping[str, str], *arguments: str, ready: str = "", keys: Seq
     process = subprocess.Popen(command, **streams, cwd=home["PWD"], env=home, start_new_session=True)
     os.close(its)
     try:
-        data = _read(ours, ready, [*keys])
+        data = _read(ours, psutil.Process(process.pid), ready, [*keys])
         assert process.wait(SECONDS) == 0, data.decode(errors="replace")
     finally:
         process.kill()
@@ -145,16 +148,22 @@ def written(home: Mapping[str, str], *arguments: str, ready: str = "", keys: Seq
     return data.decode()
 
 
-def _read(descriptor: int, ready: str, keys: list[str]) -> bytes:
-    data, end = b"", time.monotonic() + SECONDS
+def _read(descriptor: int, process: psutil.Process, ready: str, keys: list[str]) -> bytes:
+    data, looks, end = b"", 0, time.monotonic() + SECONDS
     while time.monotonic() < end:
-        if select.select([descriptor], [], [], 0.3)[0]:
+        if select.select([descriptor], [], [], 0.02)[0]:
+            looks = 0
             try:
                 data += os.read(descriptor, 65536)
             except OSError:  # the program has ended
                 return data
+        elif process.status() in {psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP}:
+            looks = 0
+        elif looks < LOOKS:
+            looks += 1
         elif keys and ready in data.decode(errors="replace"):
             os.write(descriptor, keys.pop(0).encode())
+            looks = 0
     raise AssertionError(f"{keys!r} are not typed, or it does not end: {data.decode(errors='replace')!r}")
 
 
@@ -189,7 +198,7 @@ def test_an_answer_and_the_list_of_sessions_are_text_and_colours(home: Mapping[s
 def test_the_screen_writes_only_what_it_draws_with(home: Mapping[str, str], tmp_path: Path) -> None:
     arguments = ["--model", "offline/rules", "--session", str(tmp_path / "talk.jsonl")]
 
-    keys = ["/session\r", "/tree\r", "\x1b[A\x1b[B", "\x1b", "/he", "lp\r", "\x0f", "\x1b[5~", "!echo hi\r", "\x04"]
+    keys = ["/session\r", "/tree\r", "\x1b[A\x1b[B", "\x1b[27u", "/he", "lp\r", "\x0f", "\x1b[5~", "!echo hi\r", "\x04"]
 
     text = written(home, *arguments, ready="rules", keys=keys)
 

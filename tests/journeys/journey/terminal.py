@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 SECONDS = 60
 """After which something that does not come fails; nothing is measured with it."""
 
-_QUIET = 0.08
-"""Seconds without output, and with nothing running, after which a program waits for keys."""
+_QUIET_LOOKS = 8
+"""Looks without output, and with nothing running, after which a program waits for keys.
+
+These are not seconds: on a slow computer it may be this process that had to wait, and has not looked meanwhile.
+"""
 
 _TICK = 0.01
+"""Seconds between two looks."""
 
 _LFLAG = 3
 """Index into the result of ``tcgetattr``."""
@@ -161,15 +165,15 @@ class Terminal:
     def settle(self) -> str:
         """Wait until the program has written everything and waits, and return the screen."""
         end = time.monotonic() + SECONDS
-        quiet_since = time.monotonic()
-        while time.monotonic() - quiet_since < _QUIET:
+        quiet = 0
+        while quiet < _QUIET_LOOKS:
             if time.monotonic() > end:
                 raise NotReached(f"the program is still busy after {SECONDS} s\n{self._drawn()}")
             before = len(self.written)
             if not self._read(_TICK) or self.process.poll() is not None:
                 break
-            if len(self.written) != before or self._unread() or is_busy(self.process.pid):
-                quiet_since = time.monotonic()
+            is_working = len(self.written) != before or self._unread() or is_busy(self.process.pid)
+            quiet = 0 if is_working else quiet + 1
         return self.text
 
     def ends(self) -> int:

@@ -154,8 +154,9 @@ def test_a_slow_reader_gets_the_whole_text_in_fewer_lines(rpc):
     with rpc.start() as process:
         process.stdin.write(b'{"type":"prompt","message":"flood 50000"}\n')
         process.stdin.flush()
-        time.sleep(1)
-        text, count = "", 0
+        first = lines_until(process, "text_delta")
+        time.sleep(1)  # it goes on, and nobody reads
+        text, count = first["assistantMessageEvent"]["delta"], 1
         for line in process.stdout:
             reply = json.loads(line)
             update = reply.get("assistantMessageEvent", {})

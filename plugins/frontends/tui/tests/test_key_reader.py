@@ -10,6 +10,7 @@ import tty
 
 import pytest
 
+from pi_testing import until
 from pi_tui.keys.events import Key, Paste
 from pi_tui.keys.read import KeyReader
 from pi_tui.screen.typed_filters import TypedFilters
@@ -30,7 +31,7 @@ class Reading:
         os.write(self.keyboard, text.encode())
 
     async def until(self, *expected: str) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while self.found != [*expected]:
                 self.has_changed.clear()
                 await self.has_changed.wait()
@@ -55,6 +56,26 @@ async def reading():
     os.close(descriptor)
 
 
+@pytest.fixture
+def endless(monkeypatch):
+    """Neither a sequence nor a handler of the input is given up, however slow the computer is."""
+    monkeypatch.setattr("pi_tui.keys.read._SEQUENCE_SECONDS", 60)
+    monkeypatch.setattr("pi_tui.screen.typed_filters._SECONDS", 60)
+
+
+class Gate:
+    """A handler of the input that waits until it may answer."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.may_answer = asyncio.Event()
+
+    async def __call__(self, text: str) -> str:
+        self.asked.append(text)
+        await self.may_answer.wait()
+        return text.replace("a", "x")
+
+
 async def test_keys_are_read_after_those_that_were_typed_before(reading):
     reading.reader.start(b"ab")
     reading.type("c\x1b[A")
@@ -69,26 +90,27 @@ async def test_a_key_that_may_continue_is_one_after_a_while(reading):
     await reading.until("escape")
 
 
+@pytest.mark.usefixtures("endless")
 async def test_a_sequence_that_arrives_in_pieces_is_one_key(reading):
     reading.reader.start(b"")
     reading.type("\x1b[")
-    await asyncio.sleep(0.01)
+    await until(lambda: reading.reader._parser.pending)
     reading.type("A")
 
     await reading.until("up")
 
 
+@pytest.mark.usefixtures("endless")
 async def test_a_handler_that_waits_keeps_the_order(reading):
-    async def slow(text: str) -> str:
-        await asyncio.sleep(0.02)
-        return text.replace("a", "x")
-
-    remove = reading.filters.add(slow)
+    gate = Gate()
+    remove = reading.filters.add(gate)
     reading.reader.start(b"")
     reading.type("a")
-    await asyncio.sleep(0.005)
+    await until(lambda: gate.asked)
     remove()
     reading.type("b")
+    await until(lambda: reading.reader._unfiltered)
+    gate.may_answer.set()
 
     await reading.until("x", "b")
 
@@ -106,32 +128,31 @@ async def test_what_a_handler_fails_on_is_typed_as_it_is(reading):
     await reading.until("a", "b")
 
 
+@pytest.mark.usefixtures("endless")
 async def test_what_arrives_while_a_handler_is_asked_is_one_question(reading):
-    asked = []
-
-    async def slow(text: str) -> None:
-        asked.append(text)
-        await asyncio.sleep(0.05)
-
-    reading.filters.add(slow)
+    gate = Gate()
+    reading.filters.add(gate)
     reading.reader.start(b"")
-    for letter in "abc":
+    reading.type("a")
+    await until(lambda: gate.asked)
+    for letter in "bc":
         reading.type(letter)
-        await asyncio.sleep(0.01)
+    await until(lambda: reading.reader._unfiltered == b"bc")
+    gate.may_answer.set()
 
-    await reading.until("a", "b", "c")
-    assert asked == ["a", "bc"]
+    await reading.until("x", "b", "c")
+    assert gate.asked == ["a", "bc"]
 
 
+@pytest.mark.usefixtures("endless")
 async def test_what_a_handler_was_not_done_with_is_kept_for_the_next_reader(reading):
-    async def slow(text: str) -> None:
-        await asyncio.sleep(5)
-
-    reading.filters.add(slow)
+    gate = Gate()
+    reading.filters.add(gate)
     reading.reader.start(b"")
-    for letter in "ab":
-        reading.type(letter)
-        await asyncio.sleep(0.02)
+    reading.type("a")
+    await until(lambda: gate.asked)
+    reading.type("b")
+    await until(lambda: reading.reader._unfiltered)
 
     assert reading.reader.close() == b"ab"
     assert reading.found == []
@@ -169,16 +190,19 @@ async def test_a_handler_that_cannot_be_cancelled_does_not_block_the_keyboard(re
     ended.set()
 
 
+@pytest.mark.usefixtures("endless")
 async def test_a_sequence_in_pieces_is_one_key_however_long_a_handler_takes(reading):
-    async def slow(text: str) -> str:
-        await asyncio.sleep(0.08)
-        return text
-
-    reading.filters.add(slow)
+    gate = Gate()
+    gate.may_answer.set()
+    reading.filters.add(gate)
     reading.reader.start(b"")
     reading.type("\x1b[")
-    await asyncio.sleep(0.1)
+    await until(lambda: reading.reader._timer is not None)
+    gate.may_answer.clear()
     reading.type("A")
+    await until(lambda: gate.asked == ["\x1b[", "A"])
+    assert reading.reader._timer is None  # the seconds of a handler are not those of the sequence
+    gate.may_answer.set()
 
     await reading.until("up")
 
@@ -187,7 +211,7 @@ async def test_a_terminal_that_is_closed_ends_it(reading):
     reading.reader.start(b"")
     os.close(reading.keyboard)
 
-    await asyncio.wait_for(reading.has_ended.wait(), 5)
+    await asyncio.wait_for(reading.has_ended.wait(), 60)
 
 
 async def test_nothing_is_read_after_the_end(reading):

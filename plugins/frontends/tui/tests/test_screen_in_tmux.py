@@ -129,7 +129,9 @@ def test_keys_have_their_modifiers_where_tmux_extends_keys_and_the_shell_gets_th
     tmux.set("-s", "extended-keys", "on")
     tmux.send(tmux.command, "Enter")
     tmux.sees("auto")
-    tmux.send("one", "S-Enter", "two")
+    tmux.send("one")
+    tmux.sees("\none\n")  # pi has read what tmux answered before, and has asked for modifiers
+    tmux.send("S-Enter", "two")
     tmux.sees("\none\ntwo\n")
     tmux.send("C-S-f")
     tmux.sees("Search:")
@@ -141,8 +143,10 @@ def test_keys_have_their_modifiers_where_tmux_extends_keys_and_the_shell_gets_th
     tmux.sees("\n$ echo S-Enter")
     tmux.send("C-u", "fg", "Enter")
     tmux.sees("\none\ntwo\n")
+    tmux.send(".")
+    tmux.sees("\ntwo.\n")  # as above
     tmux.send("S-Enter", "three")
-    tmux.sees("\ntwo\nthree\n")
+    tmux.sees("\ntwo.\nthree\n")
 
 
 @pytest.mark.parametrize(("signal", "code"), [("TERM", 143), pytest.param("HUP", 129, marks=pytest.mark.slow)])
@@ -210,15 +214,26 @@ def test_a_session_that_cannot_be_made_leaves_the_reason_on_the_shells_screen(tm
     tmux.sees("\nicanon")
 
 
+SLOW = """
+import time
+from pathlib import Path
+
+while not Path({seen!r}).exists():
+    time.sleep(0.02)
+"""
+
+
 def test_what_is_typed_is_visible_before_there_is_a_session(tmux: Tmux) -> None:
     extensions = tmux.work.parent / "home" / "pi" / "extensions"
     extensions.mkdir(parents=True)
-    (extensions / "slow.py").write_text("import time\n\ntime.sleep(1.5)\n")
+    seen = tmux.work / "seen"
+    (extensions / "slow.py").write_text(SLOW.format(seen=str(seen)))
     tmux.send(tmux.command, "Enter")
     tmux.sees("ctrl+c/ctrl+d clear/exit")
     tmux.send("list the filesx", "BSpace", " here")
 
     early = tmux.sees("\nlist the files here")
+    seen.touch()
     tmux.sees("auto", "\nlist the files here")
     assert "auto" not in early
 
