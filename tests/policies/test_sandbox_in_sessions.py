@@ -12,7 +12,7 @@ import pi_sandbox
 import pi_tools
 from pi_hookspecs import Command, hookimpl
 from pi_sandbox.engine import try_engine
-from pi_testing import text, tool_call
+from pi_testing import text, tool_call, until
 
 
 class Server:
@@ -49,7 +49,7 @@ PLANTED = (
     "sub/CLAUDE.md",
     ".claude/agents/x.md",
 )
-LATER = f"setsid sh -c 'sleep 0.5; {PLANT}; sleep 0.5' > /dev/null 2>&1 &"
+LATER = f"setsid sh -c 'sleep 0.5; {PLANT}; touch later; sleep 0.5' > /dev/null 2>&1 &"
 
 
 @pytest.fixture(params=["bwrap", "landlock"])
@@ -88,11 +88,14 @@ def planted_in(folder):
     return [name for name in PLANTED if (folder / name).exists()]
 
 
+async def planted_later(folder):
+    """Wait until a process that was left running has planted."""
+    await until((folder / "later").exists)
+
+
 async def nothing_planted(folder):
     """Wait until no planted file is left."""
-    async with asyncio.timeout(60):
-        while planted_in(folder):  # noqa: ASYNC110 - files have no events
-            await asyncio.sleep(0.1)
+    await until(lambda: not planted_in(folder))
 
 
 async def test_a_call_that_changes_protected_files_fails(run, repository):
@@ -105,17 +108,20 @@ async def test_a_call_that_changes_protected_files_fails(run, repository):
 
 async def test_what_a_process_that_was_left_running_plants_is_removed(run, repository, engine):
     await run(LATER)
-    await asyncio.sleep(2)
+    if engine == "landlock":  # bubblewrap ends it
+        await planted_later(repository)
+        await nothing_planted(repository)
     ((output, is_error),) = await run("ls -a")
 
     assert planted_in(repository) == []
     assert not is_error
-    assert ("a process that was left running" in output) == (engine == "landlock")  # bubblewrap ends it
+    assert ("a process that was left running" in output) == (engine == "landlock")
 
 
-async def test_it_is_removed_while_the_session_waits(run, repository):
+async def test_it_is_removed_while_the_session_waits(run, repository, engine):
     await run(LATER)
-    await asyncio.sleep(0.7)
+    if engine == "landlock":
+        await planted_later(repository)
     await nothing_planted(repository)
 
 
@@ -128,7 +134,8 @@ async def test_a_process_that_is_left_at_the_end_plants_nothing_after_it(run, re
 
 
 async def test_parallel_calls_do_not_bring_back_what_another_one_planted(run, repository):
-    results = await run(f"{PLANT}; sleep 0.3", *["sleep 0.8"] * 5)
+    others = "while [ ! -e later ]; do sleep 0.05; done; sleep 0.8"
+    results = await run(f"{PLANT}; touch later; sleep 0.1", *[others] * 5)
 
     assert planted_in(repository) == []
     notes = [output for output, _ in results if "The sandbox undid" in output]
@@ -160,18 +167,19 @@ async def test_commands_of_the_user_are_compared_as_well(engine, repository, pi_
 
 async def test_servers_are_compared_as_well(run, repository, pi_session):
     await pi_session.prompt(f"/server {LATER.removesuffix('&')}")
-    await asyncio.sleep(1)
+    await planted_later(repository)
     await run("true")
 
-    assert planted_in(repository) == []
+    await nothing_planted(repository)
 
 
 async def test_a_change_of_settings_does_not_make_planted_files_the_users(run, repository, pi_session, engine):
-    await run(f"setsid sh -c 'sleep 0.3; {PLANT}; sleep 1' > /dev/null 2>&1 &")
+    await run(f"setsid sh -c 'sleep 0.3; {PLANT}; touch later; sleep 1' > /dev/null 2>&1 &")
     await asyncio.sleep(0.1)
     pi_session.settings.set("sandbox", {"mode": engine, "denyRead": ["secret"]})
     await run("true")
-    await asyncio.sleep(0.8)
+    if engine == "landlock":
+        await planted_later(repository)
     await run("true")
 
-    assert planted_in(repository) == []
+    await nothing_planted(repository)

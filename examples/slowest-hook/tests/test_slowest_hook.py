@@ -15,7 +15,7 @@ FROM_50 = {"slowestHook": {"limit": 50}}
 class Slow:
     @hookimpl
     def tool_call(self, event):
-        time.sleep(0.06)  # the observer must not count the time of another hook
+        time.sleep(0.5)  # the observer must not count the time of another hook
 
 
 @pytest.mark.pi(plugins={"slow": Slow()}, settings=FROM_50)

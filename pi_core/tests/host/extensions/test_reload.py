@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_core.host.extensions import watching
+from pi_core.host.extensions import LocalExtensions, watching
 from pi_hookspecs import StaleObject, UserError
 from pi_testing import stall, text
 
@@ -212,7 +212,6 @@ async def test_tools_of_the_old_version_are_gone(folders, start):
 
 async def test_settings_may_name_others_at_a_reload(folders, command, script, recorder):
     from pi_core import PluginHost, Settings, create_agent_session
-    from pi_core.host.extensions import LocalExtensions
 
     (folders.cwd / "more.py").write_text(command("more"))
     settings = Settings.load(folders.cwd, folders.agent_dir, trust=False)
@@ -228,12 +227,24 @@ async def test_settings_may_name_others_at_a_reload(folders, command, script, re
         assert await names(session) == ["more"]
 
 
-async def test_a_watched_file_reloads_when_it_changes(folders, command, start, monkeypatch):
+async def watched(session, monkeypatch):
+    """Watch the extensions, and wait until their files have been looked at once."""
+    looks, marks = [], LocalExtensions.marks
+
+    def looked(extensions):
+        looks.append(marks(extensions))
+        return looks[-1]
+
     monkeypatch.setattr(watching, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(LocalExtensions, "marks", looked)
+    session.watch_extensions()
+    await until(lambda: looks)
+
+
+async def test_a_watched_file_reloads_when_it_changes(folders, command, start, monkeypatch):
     folders.write("todo.py", command("todo"))
     session = await start()
-    session.watch_extensions()
-    await asyncio.sleep(0.1)
+    await watched(session, monkeypatch)
     folders.write("todo.py", command("changed"))
     await until(lambda: "changed" in registered(session))
 
@@ -241,11 +252,9 @@ async def test_a_watched_file_reloads_when_it_changes(folders, command, start, m
 
 
 async def test_a_watched_error_is_reported_and_the_next_save_is_seen(folders, command, start, recorder, monkeypatch):
-    monkeypatch.setattr(watching, "LOOK_SECONDS", 0.02)
     folders.write("todo.py", command("todo"))
     session = await start()
-    session.watch_extensions()
-    await asyncio.sleep(0.1)
+    await watched(session, monkeypatch)
     folders.write("todo.py", "def activate(pi:\n")
     await until(lambda: reported_errors(recorder))
     folders.write("todo.py", command("repaired"))

@@ -316,15 +316,17 @@ async def test_a_user_has_so_many_sessions_and_no_more(app, ann) -> None:
 
 
 async def test_a_session_without_clients_is_closed(app, ann) -> None:
-    app._idle_seconds = 0.05
     session = await opened(ann)
+    served = app._sessions[session]
     async with events(app, session) as watching:
         await watching.event("entries")
+        served.server._idle_seconds = 0.05
+        served.server._wait_for_clients()
         await asyncio.sleep(0.15)
         assert session in app._sessions
 
     async with asyncio.timeout(SECONDS):
-        await asyncio.wait([app._sessions[session].serving])
+        await asyncio.wait([served.serving])
     assert session not in app._sessions
 
 

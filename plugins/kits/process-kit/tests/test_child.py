@@ -112,10 +112,10 @@ async def test_the_exit_code_is_the_programs(child_of, code, expected):
 
 
 async def test_a_program_that_ends_with_its_input_is_not_killed(child_of, tmp_path):
-    code = "import sys; sys.stdin.read(); open('ended', 'w').close()"
+    code = "import sys; print('up', flush=True); sys.stdin.read(); open('ended', 'w').close()"
 
-    async with await child_of(code):
-        pass
+    async with await child_of(code) as child:
+        await child.stdout.readline()
 
     assert (tmp_path / "ended").exists()
 

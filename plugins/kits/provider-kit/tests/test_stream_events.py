@@ -135,10 +135,13 @@ async def test_an_abort_does_not_wait_for_the_payload_hook(model):
 
 
 async def test_a_codec_may_stop_at_the_last_event_and_the_connection_is_used_again(serve, http):
+    ended = asyncio.Event()
+
     async def script(wire):
         await wire.events(b"[DONE]", b"ignored", end=False)
         await asyncio.sleep(0.05)
         await wire.send(b"0\r\n\r\n")
+        ended.set()
 
     async with serve(script) as server:
         for _ in range(2):
@@ -147,7 +150,10 @@ async def test_a_codec_may_stop_at_the_last_event_and_the_connection_is_used_aga
                 async for _, data in events:
                     if data == b"[DONE]":
                         break
-            await asyncio.sleep(0.1)
+            await ended.wait()
+            ended.clear()
+            for _ in range(20):
+                await asyncio.sleep(0.005)  # turns of the loop in which the end is read
 
     assert server.connections == 1
 

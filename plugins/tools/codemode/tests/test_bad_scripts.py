@@ -11,7 +11,7 @@ import pytest
 import pi_codemode
 import pi_tools
 from pi_codemode.script_process import can_confine
-from pi_hookspecs import Tool, ToolCallResult, hookimpl
+from pi_hookspecs import Tool, ToolCallResult, ToolResult, hookimpl
 from pi_testing import tool_call
 
 pytestmark = [
@@ -32,7 +32,7 @@ class Guard:
 
 
 class Tools:
-    """A tool that is blocked, and one that never ends."""
+    """A tool that is blocked, one that never ends, and one that waits until that has begun."""
 
     def __init__(self):
         self.waiting = asyncio.Event()
@@ -50,10 +50,15 @@ class Tools:
             finally:
                 self.cancelled.set()
 
+        async def begun(*_):
+            await self.waiting.wait()
+            return ToolResult()
+
         parameters = {"type": "object"}
         return [
             Tool(name="blocked", description="Blocked.", parameters=parameters, execute=blocked),
             Tool(name="waits", description="Waits.", parameters=parameters, execute=waits),
+            Tool(name="begun", description="Waits for its beginning.", parameters=parameters, execute=begun),
         ]
 
 
@@ -132,7 +137,7 @@ async def test_a_script_that_calls_a_blocked_tool_in_a_loop_is_ended(ran, guard)
 @pytest.mark.pi(settings={"codemode": {"enabled": True}})
 async def test_calls_that_a_script_leaves_running_are_cancelled_with_it(ran, tools):
     result = await ran(
-        "import asyncio\nleft = [asyncio.ensure_future(waits()) for _ in range(3)]\nawait asyncio.sleep(0.2)\nlen(left)"
+        "import asyncio\nleft = [asyncio.ensure_future(waits()) for _ in range(3)]\nawait begun()\nlen(left)"
     )
 
     assert (result.text, result.is_error) == ("3", False)

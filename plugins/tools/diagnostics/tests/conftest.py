@@ -48,7 +48,7 @@ def is_gone():
     """``await is_gone(pid)``: whether a process ends."""
 
     async def wait(pid):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while is_alive(pid) and time.monotonic() < end:  # noqa: ASYNC110 - it is the system that is waited for
             await asyncio.sleep(0.02)
         return not is_alive(pid)

@@ -128,10 +128,10 @@ async def _until(condition, seconds):
 
 @pytest.fixture
 def until():
-    """``await until(lambda: ...)``: wait for a condition without a signal; the test continues after ten seconds."""
+    """``await until(lambda: ...)``: wait for a condition without a signal; the test continues after a minute."""
 
     async def wait(condition):
-        await _until(condition, 10)
+        await _until(condition, 60)
 
     return wait
 
@@ -140,7 +140,7 @@ def until():
 def none_left():
     """``await none_left(token)``: what is still there after a while; the system needs a moment to end processes."""
 
-    async def wait(token, seconds=5.0):
+    async def wait(token, seconds=60.0):
         await _until(lambda: not _alive(token), seconds)
         return _alive(token)
 

@@ -87,7 +87,7 @@ async def test_a_process_that_runs_away_is_caught(call, tmp_path, token, none_le
 
     await call("bash", command=f"bash {script} 0; sleep {token}", timeout=0.5)
 
-    assert await none_left(script, seconds=1) == []
+    assert await none_left(script) == []
     assert await none_left(token) == []
 
 
@@ -99,10 +99,10 @@ async def test_a_normal_end_leaves_nothing_where_nothing_was_put_in_the_backgrou
 
 
 async def test_what_was_put_in_the_background_lives_with_the_session_and_is_named_at_its_end(
-    call, ctx, token, alive, none_left
+    call, ctx, token, alive, none_left, until
 ):
     await call("bash", command=family(token, "echo done"))
-    await asyncio.sleep(0.2)
+    await until(lambda: len(alive(token)) == len(running(ctx.session.id)) == 6)
 
     assert len(alive(token)) == 6
     assert len(running(ctx.session.id)) == 6
@@ -360,9 +360,10 @@ async def test_the_end_of_pi_is_the_end_of_all_though_what_watches_is_stopped(to
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-async def test_the_end_of_pi_is_the_end_of_what_is_in_the_background(token, alive, none_left, number):
+async def test_the_end_of_pi_is_the_end_of_what_is_in_the_background(token, alive, none_left, until, number):
     program = start(family(token, "true"), "background")
     program.stdout.readline()
+    await until(lambda: len(alive(token)) == 7)
     assert len(alive(token)) == 7
 
     end(program, number)

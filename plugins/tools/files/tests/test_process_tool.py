@@ -45,6 +45,13 @@ def start(call, pi_session):
     return run
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """The first output of a process is waited for, however slow the computer is."""
+    monkeypatch.setattr("pi_tools.commands.watched.FIRST_OUTPUT", 60)
+
+
+@pytest.mark.usefixtures("patient")
 async def test_a_command_in_the_background_returns_while_it_runs(call, pi_session):
     text, _ = await call("bash", command="echo ready; sleep 60", background=True, name="server")
     (process,) = pi_session.ctx.processes.list()
@@ -54,13 +61,16 @@ async def test_a_command_in_the_background_returns_while_it_runs(call, pi_sessio
     assert process.status == "running"
 
 
-async def test_a_command_that_fails_at_once_is_reported_at_once(call):
+@pytest.mark.usefixtures("patient")
+async def test_a_command_that_fails_at_once_is_reported_at_once(call, monkeypatch):
+    monkeypatch.setattr("pi_tools.commands.watched.MORE_OUTPUT", 60)  # ends with the process
     text, _ = await call("bash", command="echo no such port >&2; exit 3", background=True)
 
     assert "exited with code 3" in text
     assert text.endswith("no such port")
 
 
+@pytest.mark.usefixtures("patient")
 async def test_output_is_returned_once(call, start):
     process = await start("echo one; sleep 60")
 

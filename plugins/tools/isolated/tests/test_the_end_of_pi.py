@@ -65,7 +65,7 @@ def test_a_killed_pi_leaves_no_program_behind(write_program, tmp_path):
     pi = subprocess.Popen([sys.executable, "-c", PI, str(folder), str(tmp_path / "agent")], stdout=subprocess.PIPE)
     try:
         assert pi.stdout.readline() == b"ready\n"
-        for _ in range(250):  # the child may write its id after the program is ready
+        for _ in range(3000):  # the child may write its id after the program is ready
             pids = [int(each) for each in (folder / "pids").read_text().split()]
             if len(pids) == 2:
                 break
@@ -74,7 +74,7 @@ def test_a_killed_pi_leaves_no_program_behind(write_program, tmp_path):
 
         os.kill(pi.pid, signal.SIGKILL)
 
-        for _ in range(250):
+        for _ in range(3000):
             if not any(map(is_alive, pids)):
                 break
             time.sleep(0.02)

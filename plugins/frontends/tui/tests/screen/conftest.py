@@ -80,7 +80,7 @@ class Desk:
 
     async def when(self, condition: Callable[[], bool], what: object = "it") -> str:
         """Return the screen as soon as a condition holds."""
-        for _ in range(500):
+        for _ in range(6000):
             if condition():
                 return self.text
             await self.pilot.pause(0.01)

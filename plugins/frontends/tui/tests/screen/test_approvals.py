@@ -131,7 +131,8 @@ async def test_a_long_reason_leaves_room_for_the_answers_and_a_row_of_what_it_is
         await user.when(lambda: draws.results)
 
 
-async def test_a_question_waits_until_the_user_has_stopped_typing(desk, draws) -> None:
+async def test_a_question_waits_until_the_user_has_stopped_typing(desk, draws, monkeypatch) -> None:
+    monkeypatch.setattr("pi_tui.screen.keyboard._PAUSE", 3)  # a slow computer may take a second for each key
     async with desk((80, 24)) as user:
         await asked_while_typing(user, draws)
         await user.press("y", "space", "n")
@@ -156,7 +157,8 @@ async def test_a_question_does_not_wait_after_a_message_was_sent(desk, draws) ->
         assert draws.results == [None]
 
 
-async def test_a_question_that_waits_is_dismissed_when_pi_ends(desk, draws) -> None:
+async def test_a_question_that_waits_is_dismissed_when_pi_ends(desk, draws, monkeypatch) -> None:
+    monkeypatch.setattr("pi_tui.screen.keyboard._PAUSE", 3600)
     async with desk((80, 24)) as user:
         await asked_while_typing(user, draws)
         await user.press("y")

@@ -22,7 +22,7 @@ __all__ = ["MODE_FEATURES", "ModeRows"]
 
 MODE_FEATURES: frozenset[str] = frozenset(("talks", "terminal", "dialogs"))
 
-_GONE_SECONDS = 10.0
+_GONE_SECONDS = 60.0
 """Seconds to wait until processes have ended."""
 
 
