@@ -18,7 +18,7 @@ def titles(fake_ui, monkeypatch):
 
 
 async def take(titles, number):
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(60):
         return [await titles.get() for _ in range(number)]
 
 

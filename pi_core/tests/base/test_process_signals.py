@@ -69,8 +69,12 @@ HANGS = """
     import asyncio
     from pi_core.base.process.signals import OrderlyEnd
 
+    def ignored():
+        print("signalled", flush=True)
+        return True
+
     async def work():
-        with OrderlyEnd(lambda: True):
+        with OrderlyEnd(ignored):
             print("ready", flush=True)
             while True:
                 await asyncio.sleep(0.05)
@@ -83,6 +87,7 @@ def test_the_second_signal_ends_what_does_not_end():
     with subprocess.Popen([sys.executable, "-c", dedent(HANGS)], stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         process.terminate()
+        process.stdout.readline()
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.2)
         process.terminate()

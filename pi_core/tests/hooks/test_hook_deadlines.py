@@ -812,7 +812,9 @@ async def test_a_stall_outside_of_hooks_is_only_reported():
     call = asyncio.create_task(asked.notify(TurnStartEvent()))
     await asyncio.sleep(0)
 
-    time.sleep(3 * SOON)  # noqa: ASYNC251 - that is the point
+    end = time.monotonic() + 60
+    while not asked.failures and time.monotonic() < end:
+        time.sleep(0.01)  # noqa: ASYNC251 - that is the point
     await call
 
     assert [failure.kind for failure in asked.failures] == ["stall"]
@@ -960,7 +962,7 @@ def test_without_signals_a_blocking_call_is_reported_afterwards(is_async):
     thread.join(10)
 
     assert asked.kinds == [("busy", "blocking")]
-    assert str(asked.failures[0]).startswith("Plugin 'busy' blocked everything else for 0.")
+    assert str(asked.failures[0]).startswith("Plugin 'busy' blocked everything else for ")
 
 
 # The alarm
@@ -1092,7 +1094,8 @@ async def test_what_begins_after_an_abort_gets_the_grace_and_no_blame(monkeypatc
     monkeypatch.setattr("pi_core.hooks.running_call.ABORT_GRACE", SOON)
     controller = AbortController()
     controller.abort()
-    asked = Asked(deadline=1, slow=hang)
+    asked = Asked(deadline=30, slow=hang)
+    asked.hooks._watchdog.shortest = SOON
 
     await asked.notify(TurnStartEvent(), SimpleNamespace(signal=controller.signal))
 

@@ -313,13 +313,16 @@ async def test_a_page_is_opened_by_the_editor(run_acp, work):
 
 
 async def test_a_user_who_takes_long_is_waited_for(run_acp, work, tmp_path, acp_agent_dir):
-    settings = {**json.loads((acp_agent_dir / "settings.json").read_text()), "hooks": {"timeout": 3}}
+    settings = {
+        **json.loads((acp_agent_dir / "settings.json").read_text()),
+        "hooks": {"plugins": {"acp-session": {"timeout": 2}}},
+    }
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "settings.json").write_text(json.dumps(settings))
     async with run_acp(PI_CODING_AGENT_DIR=str(tmp_path / "agent")) as editor:
         await editor.start()
         session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
-        editor.hesitation = 4
+        editor.hesitation = 3
 
         await editor.say(session, EDIT)
 

@@ -202,7 +202,7 @@ def test_one_polite_kill_ends_a_blocked_event_loop(fake):
 
 def test_hook_that_swallows_every_cancellation_is_named_and_the_answer_comes(fake):
     fake.install("stubborn", STUBBORN.format(hook="before_agent_start"))
-    (fake.agent_dir / "settings.json").write_text('{"hooks": {"timeout": 0.2}}')
+    (fake.agent_dir / "settings.json").write_text('{"hooks": {"plugins": {"stubborn": {"timeout": 0.2}}}}')
 
     done = fake.run("--model", "fake/echo", "-p", "hello")
 

@@ -18,7 +18,7 @@ async def rest(args, ctx):
 
 
 async def ask_soon(args, ctx):
-    ctx.ui.notify(f"the answer is {await ctx.ui.input('Soon', timeout=0.1)!r}")
+    ctx.ui.notify(f"the answer is {await ctx.ui.input('Soon', timeout=2)!r}")
 
 
 async def which(args, ctx):

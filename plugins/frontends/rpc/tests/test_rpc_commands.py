@@ -11,7 +11,7 @@ from attrs import evolve
 
 from pi_client.commands import COMMANDS
 from pi_hookspecs import Command, InputResult, Tool, ToolResult, hookimpl
-from pi_testing import raises, stall, text, tool_call
+from pi_testing import raises, stall, text, tool_call, until
 
 
 class Asks:
@@ -257,7 +257,7 @@ async def test_commands_wait_for_the_session_to_begin_and_dialogs_do_not(talk):
 async def test_unexecuted_commands_get_an_answer_that_says_so(talk):
     await talk.event("extension_ui_request")
     talk.send(id=1, type="get_state")
-    await asyncio.sleep(0.05)
+    await until(lambda: talk.server._waiting)
     talk.server.end(143)
 
     response = await talk.event("response")

@@ -116,6 +116,7 @@ async def test_a_program_that_ends_with_its_input_is_not_killed(child_of, tmp_pa
 
     async with await child_of(code) as child:
         await child.stdout.readline()
+        await child.stop(grace=60)
 
     assert (tmp_path / "ended").exists()
 

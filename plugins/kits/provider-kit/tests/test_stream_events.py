@@ -134,7 +134,8 @@ async def test_an_abort_does_not_wait_for_the_payload_hook(model):
         await final_payload({}, model, StreamOptions(on_payload=never, signal=controller.signal))
 
 
-async def test_a_codec_may_stop_at_the_last_event_and_the_connection_is_used_again(serve, http):
+async def test_a_codec_may_stop_at_the_last_event_and_the_connection_is_used_again(serve, http, monkeypatch):
+    monkeypatch.setattr("pi_provider_kit.connection._DRAIN_SECONDS", 60)
     ended = asyncio.Event()
 
     async def script(wire):

@@ -80,10 +80,19 @@ def collecting(status=200):
         thread.join()
 
 
-def start(home, **environ):
-    """Start ``pi -p`` with the stand-in model."""
+PI = """
+import runpy, sys
+import pi_otel.telemetry
+
+pi_otel.telemetry.FLUSH_SECONDS = float(sys.argv.pop(1))
+runpy.run_module("pi_cli", run_name="__main__", alter_sys=True)
+"""
+
+
+def start(home, *, patience=60, **environ):
+    """Start ``pi -p`` with the stand-in model, and so many seconds to send what waits at its end."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "PI_", "TRACE"))}
-    command = [sys.executable, "-m", "pi_cli", "--model", "offline/rules", "-p", PROMPT]
+    command = [sys.executable, "-c", PI, str(patience), "--model", "offline/rules", "-p", PROMPT]
     env = {**kept, "HOME": str(home), "PI_CODING_AGENT_DIR": str(home / "agent"), **environ}
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=home, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True)
@@ -127,7 +136,10 @@ def unsent(tmp_path_factory):
             "unknown": {"OTEL_TRACES_EXPORTER": "carrier-pigeon"},
             "negative": {"OTEL_TRACES_EXPORTER": "console", "OTEL_BSP_MAX_QUEUE_SIZE": "-3"},
         }
-        started = {name: start(tmp_path_factory.mktemp(name), **environ) for name, environ in environments.items()}
+        started = {
+            name: start(tmp_path_factory.mktemp(name), patience=4, **environ)  # it asks again only for ten seconds
+            for name, environ in environments.items()
+        }
         ended = {name: pi.communicate(timeout=120) for name, pi in started.items()}
     return {name: (started[name].returncode, *written) for name, written in ended.items()}
 

@@ -113,16 +113,16 @@ async def test_model_s_data_may_ask_for_the_sdk(ask, server):
         (message(text("some", "more")).cut(b'"text": "some"}}\n\n'), "terminated: the connection was closed"),
         (
             message(text("some", "more")).stalled(b'"text": "some"}}\n\n'),
-            "terminated: the answer stalled, nothing was received for 0.2 s",
+            "terminated: the answer stalled, nothing was received for 0.5 s",
         ),
-        (silence(), r"Connection error. 127.0.0.1:\d+ accepted the request but did not answer for 0.2 s"),
+        (silence(), r"Connection error. 127.0.0.1:\d+ accepted the request but did not answer for 0.5 s"),
         (stream([b"event: message_start\ndata: {not json\n\n"]), "Anthropic stream is broken: an event is not JSON"),
         (message(text("a")).with_headers(content_encoding="gzip"), "terminated: the answer cannot be decompres"),
     ],
 )
 async def test_failures_of_the_wire_read_as_those_of_the_default_transport(ask, server, answer, words):
     server.answers(answer)
-    reply = await ask(transport="sdk", timeout_ms=200)
+    reply = await ask(transport="sdk", timeout_ms=500)
 
     assert re.match(words, reply.error)
 

@@ -11,6 +11,8 @@ import pytest
 from pi_hookspecs import PiError
 from pi_testing import FakeWorkspace, text, tool_call
 
+pytestmark = pytest.mark.pi(settings={"diagnostics": {"timeout": 60}})  # ruff may take its time
+
 README = (Path(__file__).parents[1] / "README.md").read_text()
 TIDE = "def tide(hour):\n    height = 3\n    return hour % 12 + height\n"
 

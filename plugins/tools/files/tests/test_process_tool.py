@@ -45,13 +45,12 @@ def start(call, pi_session):
     return run
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """The first output of a process is waited for, however slow the computer is."""
     monkeypatch.setattr("pi_tools.commands.watched.FIRST_OUTPUT", 60)
 
 
-@pytest.mark.usefixtures("patient")
 async def test_a_command_in_the_background_returns_while_it_runs(call, pi_session):
     text, _ = await call("bash", command="echo ready; sleep 60", background=True, name="server")
     (process,) = pi_session.ctx.processes.list()
@@ -61,7 +60,6 @@ async def test_a_command_in_the_background_returns_while_it_runs(call, pi_sessio
     assert process.status == "running"
 
 
-@pytest.mark.usefixtures("patient")
 async def test_a_command_that_fails_at_once_is_reported_at_once(call, monkeypatch):
     monkeypatch.setattr("pi_tools.commands.watched.MORE_OUTPUT", 60)  # ends with the process
     text, _ = await call("bash", command="echo no such port >&2; exit 3", background=True)
@@ -70,7 +68,6 @@ async def test_a_command_that_fails_at_once_is_reported_at_once(call, monkeypatc
     assert text.endswith("no such port")
 
 
-@pytest.mark.usefixtures("patient")
 async def test_output_is_returned_once(call, start):
     process = await start("echo one; sleep 60")
 
@@ -101,8 +98,10 @@ async def test_a_line_that_was_read_before_is_found_by_the_first_wait_and_not_by
     assert "printed no line that matches 'ready' within 0.1 seconds" in second[0]
 
 
-async def test_waiting_for_a_line_ends_when_the_process_does(call, start):
-    process = await start("echo up; sleep 0.5; echo bye")
+async def test_waiting_for_a_line_ends_when_the_process_does(call, start, tmp_path):
+    os.mkfifo(tmp_path / "go")
+    process = await start(f"echo up; cat {tmp_path}/go")
+    (tmp_path / "go").write_text("bye\n")
 
     text, failed = await call("process", action="wait", id=process, pattern="ready")
 
@@ -153,18 +152,17 @@ async def test_stopping_ends_it_and_all_that_it_started(call, start, pi_session)
         os.kill(child, 0)
 
 
-async def test_a_long_output_is_cut_at_its_beginning(call, start):
-    process = await start("seq 1 3000; sleep 60")
-    await call("process", action="read", id=process)
-
-    text, _ = await call("bash", command="seq 1 3000; sleep 60", background=True)
+async def test_a_long_output_is_cut_at_its_beginning(call, monkeypatch):
+    monkeypatch.setattr("pi_tools.commands.watched.MORE_OUTPUT", 60)  # ends with the process
+    text, _ = await call("bash", command="seq 1 3000; exit 1", background=True)
 
     assert "earlier characters left out]" in text
     assert text.endswith("\n3000")
 
 
-async def test_the_list_has_a_line_for_each_process(call, start):
+async def test_the_list_has_a_line_for_each_process(call, start, monkeypatch):
     first = await start("echo up; sleep 60", name="one")
+    monkeypatch.setattr("pi_tools.commands.watched.MORE_OUTPUT", 60)  # ends with the second
     second = await start("exit 2", name="two")
 
     text, _ = await call("process", action="list")

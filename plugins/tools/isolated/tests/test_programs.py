@@ -145,7 +145,7 @@ async def test_a_guard_that_fails_refuses(pi_session, script, fake_tools, how):
 @pytest.mark.program(
     "ready(hooks={'tool_call': {}})\nfor message in messages():\n    if message['type'] == 'hook': time.sleep(60)"
 )
-@pytest.mark.pi(settings={"hooks": {"timeout": 1}})
+@pytest.mark.pi(settings={"hooks": {"specs": {"tool_call": {"timeout": 1}}}})
 async def test_a_guard_that_hangs_refuses(pi_session, script, fake_tools):
     said = await run_bash(pi_session, script, "ls")
 

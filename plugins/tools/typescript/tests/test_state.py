@@ -278,7 +278,8 @@ export default function (pi) {
 @pytest.mark.extension("editor.mjs", EDITOR)
 @pytest.mark.extension("counter.mjs", COUNTER)
 @pytest.mark.pi(screen=True)
-async def test_what_completes_and_filters_what_is_typed_is_there_once_in_each_session(pi_session, fake_ui):
+async def test_what_completes_and_filters_what_is_typed_is_there_once_in_each_session(pi_session, fake_ui, monkeypatch):
+    monkeypatch.setattr("pi_isolated.drawing._INPUT_SECONDS", 60)
     for reason in ("startup", "new"):
         await until(lambda: fake_ui.input_handlers and fake_ui.autocomplete_providers)
         (listen,), (complete,) = fake_ui.input_handlers, fake_ui.autocomplete_providers

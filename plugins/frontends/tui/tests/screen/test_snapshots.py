@@ -184,6 +184,7 @@ async def test_dialogs(desk, size: tuple[int, int]) -> None:
     async with desk(size, environ=COLORS["256"]) as user:
         for name, opens in OPENED.items():
             user.app.start(opens(user.app.interface))
+            await user.when(lambda: user.app.dialog is not None or user.app.overlays.focused is not None)
             await user.pilot.pause(0.02)
             snapshot(user, f"dialog-{name}-{size[0]}x{size[1]}")
             await user.press("escape")

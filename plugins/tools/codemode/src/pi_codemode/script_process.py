@@ -28,6 +28,8 @@ MAX_LINE = 64 << 20
 
 _CHUNK = 1 << 18
 _LAST_WORDS = 2000
+_END_SECONDS = 2.0
+"""Seconds in which a script that has closed its output ends, or else counts as one that goes on."""
 _PACKAGES = {"site-packages", "dist-packages"}
 """Folders of installed packages, whose libraries scripts do not need."""
 _KEPT = ("HOME", "LANG", "LC_ALL", "PATH", "TMPDIR", "TZ")
@@ -148,7 +150,7 @@ class ScriptProcess:
     async def why_it_ended(self) -> str:
         """Return how it ended, as the end of a sentence."""
         with suppress(TimeoutError, PiError):
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(_END_SECONDS):
                 code = await self._child.wait()
                 await asyncio.wait({self._errors}, timeout=0.2)
                 words = self._last_words.decode("utf-8", "replace").strip()

@@ -45,6 +45,9 @@ MAX_LINE = 16 << 20
 CANCEL_GRACE = 2.0
 """Seconds in which a program has to answer a request that was cancelled; one that does not is ended."""
 
+_END_SECONDS = 2.0
+"""Seconds in which a program that has closed its standard output ends, or else counts as one that goes on."""
+
 _MOST_CALLS = 64
 """Calls of a program that may be open at the same time."""
 
@@ -359,7 +362,7 @@ class Process:
 
     async def _report_end(self) -> None:
         with suppress(TimeoutError, PiError):
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(_END_SECONDS):
                 await asyncio.wait({self._tasks[1]})  # its last words
                 code = await self._child.wait()
                 self.fail(f"it ended (exit code {code})")

@@ -28,7 +28,8 @@ PAGES = 100
 _PROGRESS_EVERY = 0.1
 _FOREVER = 86_400.0
 _READ_TIMEOUT = 60.0
-_CAUSE_WAIT = 1.0
+_CAUSE_WAIT = 3.0
+"""How long a failed request waits for the reason why its connection ended; longer than for the end of a server."""
 
 
 class Requests:

@@ -24,6 +24,8 @@ __all__ = ["StdioServer"]
 
 _TAIL = 64 << 10
 _CHUNK = 1 << 16
+_END_SECONDS = 2.0
+"""How long a server that has closed its standard output has to end, before it counts as one that goes on."""
 
 
 class StdioServer:
@@ -92,7 +94,7 @@ class StdioServer:
 
     async def _ending(self, child: Child) -> str:
         with suppress(TimeoutError):
-            return f"it ended with code {await asyncio.wait_for(child.wait(), 0.5)}"
+            return f"it ended with code {await asyncio.wait_for(child.wait(), _END_SECONDS)}"
         return "it closed its standard output"
 
     async def _deliver(self, line: bytes, incoming: Any) -> None:
