@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from pi_testing import stall, text, tool_call
+from pi_testing import stall, text, tool_call, until
 
 
 async def test_command_loads_plugins_anew(pi_session, fake_ui):
@@ -29,12 +29,9 @@ async def test_answer_that_is_being_made_is_waited_for(pi_session, script, fake_
 
 
 async def test_model_can_ask_for_it(pi_session, script, fake_ui):
-    notified = asyncio.Event()
-    fake_ui.notify = lambda message, level="info": notified.set()
     script.turn(tool_call("reload_runtime", arguments={})).turn(text("Done."))
 
     answer = await pi_session.prompt("load it")
-    async with asyncio.timeout(60):
-        await notified.wait()
+    await until(lambda: fake_ui.notices)
 
     assert answer.text == "Done."

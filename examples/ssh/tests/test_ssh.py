@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_testing import text, tool_call
+from pi_testing import text, tool_call, until
 
 pytestmark = pytest.mark.pi(
     entry_points=["tools"],
@@ -114,9 +114,7 @@ async def test_abort_ends_the_command_there(pi_session, script, far):
     running = asyncio.create_task(
         results_of(pi_session, script, tool_call("bash", command="echo $$ > pid; exec sleep 60"))
     )
-    async with asyncio.timeout(60):
-        while not ((far / "pid").exists() and (far / "pid").read_text().strip()):  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(0.01)
+    await until(lambda: (far / "pid").exists() and (far / "pid").read_text().strip())
 
     await pi_session.abort()
     await running

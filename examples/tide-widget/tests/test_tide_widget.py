@@ -1,13 +1,12 @@
 """The program is compiled, and its widget shows blocks up to the width of the screen."""
 
-import asyncio
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from pi_testing import steps
+from pi_testing import steps, until
 
 SOURCE = Path(__file__).parent.parent
 
@@ -40,13 +39,9 @@ def pi_extensions(tmp_path_factory):
 async def test_the_tide_fills_the_width_of_the_screen(pi_session, script, fake_ui):
     script.turn(steps.text("hello"))
     await pi_session.prompt("Hi")
-    for _ in range(500):
-        rows = fake_ui.screens["tide"].rows if "tide" in fake_ui.screens else ()
-        if rows:
-            break
-        await asyncio.sleep(0.01)
+    await until(lambda: "tide" in fake_ui.screens and fake_ui.screens["tide"].rows)
 
-    (row,) = rows
+    (row,) = fake_ui.screens["tide"].rows
     assert row[:6] in ("flood ", "ebb   ")
     assert len(row.replace("\x1b[36m", "").replace("\x1b[39m", "")) == 80
     assert set("▁█") <= set(row)

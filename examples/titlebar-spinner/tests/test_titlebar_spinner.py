@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_testing import stall, text
+from pi_testing import stall, text, until
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def titles(fake_ui, monkeypatch):
 
 
 async def take(titles, number):
-    async with asyncio.timeout(60):
-        return [await titles.get() for _ in range(number)]
+    await until(lambda: titles.qsize() >= number)
+    return [titles.get_nowait() for _ in range(number)]
 
 
 async def test_title_moves_while_an_answer_is_made_and_rests_when_it_is_stopped(pi_session, script, titles, tmp_path):

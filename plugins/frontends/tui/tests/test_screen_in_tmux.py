@@ -218,8 +218,10 @@ SLOW = """
 import time
 from pathlib import Path
 
-while not Path({seen!r}).exists():
-    time.sleep(0.02)
+
+def activate(pi):
+    while not Path({seen!r}).exists():
+        time.sleep(0.02)
 """
 
 

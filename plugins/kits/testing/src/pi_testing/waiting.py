@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from pi_testing import patience
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["until"]
 
 
-async def until(condition: Callable[[], object], *, seconds: float = 60.0) -> None:
+async def until(condition: Callable[[], object], *, seconds: float | None = None) -> None:
     """Wait until a condition is true; it is checked every few milliseconds.
 
+    Args:
+        condition: Returns whether it is true.
+        seconds: How long to wait, which only a failing test does; None for as long as everything that tests wait for.
+
     Raises:
-        AssertionError: It is not true after these seconds, which only a failing test waits for.
+        AssertionError: It is not true after these seconds.
     """
+    seconds = patience.PATIENCE if seconds is None else seconds
     try:
         async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110 - nothing signals it
