@@ -19,7 +19,10 @@ def process_of(log):
 
 
 @pytest.mark.parametrize("faults", [(), ("pull",), ("noise",), ("parts",), ("stale",), ("nonsense",)])
-async def test_only_new_errors_are_reported(edit, tmp_path, use_server, faults):
+async def test_only_new_errors_are_reported(edit, tmp_path, use_server, monkeypatch, faults):
+    if "parts" in faults:  # the second may come late on a busy computer
+        monkeypatch.setattr("pi_diagnostics.lsp.SETTLE", 2)
+        monkeypatch.setattr("pi_diagnostics.lsp.SETTLE_UNVERSIONED", 2)
     use_server(*faults)
     (tmp_path / "a.txt").write_text("BAD\nWARN\ngood\n")
 
