@@ -65,7 +65,7 @@ async def test_stdin_is_empty(python):
 
 async def test_a_timeout_kills_what_the_program_started_too(tmp_path):
     script = "sleep 60 & echo $! > child; echo begun; wait"  # a shell, unlike Python, has surely begun by then
-    done = await run_program("sh", ["-c", script], cwd=tmp_path, timeout=5)
+    done = await run_program("sh", ["-c", script], cwd=tmp_path, timeout=3)
 
     assert (done.killed, done.stdout) == (True, "begun\n")
     assert done.code > 128

@@ -129,7 +129,12 @@ async def test_a_script_sees_no_keys(ran, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "code", ["while True: pass", "import asyncio\nawait asyncio.sleep(60)", "import time; time.sleep(60)"]
+    "code",
+    [
+        "while True: pass",
+        pytest.param("import asyncio\nawait asyncio.sleep(60)", marks=pytest.mark.slow),
+        pytest.param("import time; time.sleep(60)", marks=pytest.mark.slow),
+    ],
 )
 async def test_a_script_that_hangs_ends_with_its_deadline(ran, code):
     result = await ran(f"print('begun', flush=True)\n{code}", timeout=3)

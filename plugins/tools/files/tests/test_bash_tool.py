@@ -40,9 +40,9 @@ async def test_a_command_without_output_is_reported_as_such(call):
 
 
 async def test_a_timeout_keeps_the_output(call):
-    result = await call("bash", command="echo before; sleep 60", timeout=3)
+    result = await call("bash", command="echo before; sleep 60", timeout=2)
 
-    assert (result.content[0].text, result.is_error) == ("before\n\n\nCommand timed out after 3 seconds", True)
+    assert (result.content[0].text, result.is_error) == ("before\n\n\nCommand timed out after 2 seconds", True)
 
 
 async def test_a_silent_timeout_is_only_that(text):
