@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from pi_core.hooks.interrupt import Interrupted, Watch, limited, ready_to_interrupt
+from pi_core.hooks.interrupt import Interrupted, Interrupter, Watch, limited, ready_to_interrupt
 
 ENDS_SLOWLY = """
 import time
@@ -84,3 +84,28 @@ def test_an_alarm_that_was_lost_is_repeated():
         lose_the_first()
 
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+@pytest.mark.usefixtures("unused_alarm")
+def test_an_alarm_while_the_timer_is_set_does_not_leave_the_timer_to_the_system(monkeypatch):
+    interrupter = Interrupter.current()
+    handlers, real = [], signal.setitimer
+
+    def stops_itself(_frame):
+        watch.stop()
+        return float("inf")
+
+    def interrupted(*arguments):
+        monkeypatch.undo()
+        watch.due = 0
+        interrupter._on_alarm(signal.SIGALRM, None)
+        handlers.append(signal.getsignal(signal.SIGALRM))
+        return real(*arguments)
+
+    watch = interrupter.watch(stops_itself)
+    monkeypatch.setattr(signal, "setitimer", interrupted)
+    watch.rearm(60)
+
+    assert handlers == [interrupter._on_alarm]  # by SIG_DFL, the timer would end the process
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (signal.SIG_DFL, (0.0, 0.0))

@@ -64,6 +64,7 @@ class Interrupter:
     def __init__(self) -> None:
         self._watches: list[Watch] = []
         self._before: Any = signal.SIG_DFL
+        self._is_scheduling = False
 
     @classmethod
     def current(cls) -> Interrupter | None:
@@ -90,16 +91,25 @@ class Interrupter:
         """Remove a watch; the last one restores the signal's handler."""
         if watch in self._watches:
             self._watches.remove(watch)
-        if self._watches:
-            self.schedule()
-        else:
+        self.schedule()
+
+    def schedule(self) -> None:
+        """Set the timer for the watch that is due first; without watches, restore the signal's handler.
+
+        An alarm may come meanwhile, and end the last watch. Its handler is restored only after the timer was set, which
+        would otherwise end the process by its signal.
+        """
+        was_scheduling, self._is_scheduling = self._is_scheduling, True
+        try:
+            if self._in_charge():
+                self._set_timer()
+        finally:
+            self._is_scheduling = was_scheduling
+        if not self._watches and not self._is_scheduling:
             self._give_back()
             atexit.unregister(self._give_back)
 
-    def schedule(self) -> None:
-        """Set the timer for the watch that is due first."""
-        if not self._in_charge():
-            return
+    def _set_timer(self) -> None:
         due = min((watch.due for watch in self._watches), default=float("inf"))
         if due == float("inf"):
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -111,9 +121,10 @@ class Interrupter:
     def _give_back(self) -> None:
         """Stop the timer and restore the handler: an alarm while Python exits would kill the process by its signal."""
         if self._in_charge():
-            signal.setitimer(signal.ITIMER_REAL, 0)
             # An alarm that another thread has not yet taken would end the process under SIG_DFL; SIG_IGN discards it.
+            # From here on no alarm is handled, which could set the timer again.
             signal.signal(signal.SIGALRM, signal.SIG_IGN)
+            signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
 
     def _in_charge(self) -> bool:
