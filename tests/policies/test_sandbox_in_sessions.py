@@ -170,7 +170,7 @@ async def test_servers_are_compared_as_well(run, repository, pi_session):
     await planted_later(repository)
     await run("true")
 
-    await nothing_planted(repository)
+    assert planted_in(repository) == []
 
 
 async def test_a_change_of_settings_does_not_make_planted_files_the_users(run, repository, pi_session, engine):
@@ -182,4 +182,4 @@ async def test_a_change_of_settings_does_not_make_planted_files_the_users(run, r
         await planted_later(repository)
     await run("true")
 
-    await nothing_planted(repository)
+    assert planted_in(repository) == []
