@@ -356,3 +356,49 @@ def test_a_plugin_draws_and_reads_what_is_typed_before_the_screen(tmux: Tmux) ->
     tmux.send("uber é")
 
     tmux.sees("oober é")
+
+
+@pytest.mark.parametrize("sent", ["TSTP", "STOP"])
+def test_stopped_from_outside_and_continued_it_is_drawn_again_and_takes_keys(tmux: Tmux, sent: str) -> None:
+    tmux.send(tmux.command, "Enter")
+    tmux.sees("auto")
+    tmux.send("half a prompt")
+    tmux.sees("half a prompt")
+    before = tmux.screen()
+    subprocess.run(["kill", f"-{sent}", str(tmux.process())], check=True)
+    tmux.sees("Stopped")
+    tmux.send("clear; echo of the shell", "Enter")
+    tmux.sees("\nof the shell")
+    tmux.send("fg", "Enter")
+    tmux.sees("half a prompt", "ctrl+c/ctrl+d clear/exit")
+
+    tmux.sees(before)
+    tmux.send(" and more")
+    tmux.sees("half a prompt and more")
+    tmux.send("C-u", "list the files here", "Enter")
+    tmux.sees("The files here")
+    tmux.send("C-d")
+    tmux.sees("To resume this session", "\n$")
+    tmux.send(f"clear; {COOKED}", "Enter")
+    tmux.sees("\nicanon")
+
+
+@pytest.mark.parametrize("editor", ["nosucheditor", "sh -c 'kill -9 \\$\\$'", "vi 'unbalanced", "false"])
+def test_an_editor_that_fails_leaves_the_screen_with_the_draft(tmux: Tmux, editor: str) -> None:
+    tmux.send(f'VISUAL="{editor}" {tmux.command}', "Enter")
+    tmux.sees("auto")
+    tmux.send("half a prompt", "C-g")
+    tmux.sees("unchanged.", "half a prompt", "ctrl+c/ctrl+d clear/exit")
+
+    tmux.send(" and more")
+    tmux.sees("half a prompt and more")
+
+
+def test_exported_columns_and_lines_do_not_hide_the_size_of_the_terminal(tmux: Tmux) -> None:
+    tmux.send(f"COLUMNS=40 LINES=12 {tmux.command}", "Enter")
+    tmux.sees("auto")
+    tmux.send("half a prompt")
+    tmux.sees("\nhalf a prompt\n" + "─" * 90)
+    for width, height in ((50, 14), (110, 24)):
+        tmux.resize(width, height)
+        tmux.sees("\nhalf a prompt\n" + "─" * width + "\n")

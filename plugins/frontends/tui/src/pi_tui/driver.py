@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import sys
 from contextlib import suppress
 from contextvars import copy_context
@@ -113,7 +115,8 @@ class ScreenDriver(LinuxDriver):
     def __init__(
         self, app: Any, *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
-        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        # Textual and Rich believe COLUMNS and LINES, which a terminal that exports them does not change with its size.
+        super().__init__(app, debug=debug, mouse=mouse, size=size or _known(app.terminal.size))
         self._output = _Quiet(sys.__stdout__)  # stderr may be a file
         self._file = cast("TextIOWrapper", self._output)
         self._queued = 0
@@ -126,6 +129,7 @@ class ScreenDriver(LinuxDriver):
         self._displayed = Displayed(scrolls=_can_scroll())
         self._awaits_attributes = self._has_other_keys = False
         self._frame: list[str] | None = None
+        self._was_left = False
 
     def write(self, data: str) -> None:
         """Write only differences, and do not switch to the alternate screen a second time, which would clear it.
@@ -164,7 +168,7 @@ class ScreenDriver(LinuxDriver):
     def _get_terminal_size(self) -> tuple[int, int]:
         """Return the size. It is queried after a change, when the terminal may have moved its contents."""
         self._displayed.forget()
-        return super()._get_terminal_size()
+        return _known(self._terminal.size) or super()._get_terminal_size()
 
     def start_application_mode(self) -> None:
         """Take over the screen."""
@@ -185,6 +189,9 @@ class ScreenDriver(LinuxDriver):
         self._variables = self._variables or copy_context()
         early, self._unread = self._unread + early, b""
         self._variables.copy().run(self._reader.start, early)  # whoever continues pi has not typed the keys
+        if self._was_left:  # the terminal shows what others have written since
+            self._was_left = False
+            self._app.call_later(cast("ScreenApp", self._app).draw_again)
 
     def stop_application_mode(self) -> None:
         """Return the terminal."""
@@ -208,6 +215,16 @@ class ScreenDriver(LinuxDriver):
         """Return the terminal to the shell temporarily."""
         super().suspend_application_mode()
         self._terminal.is_taken = False
+        self._was_left = True
+
+    def _sigcont_application(self, *signaled: Any) -> None:
+        """Take the terminal over again, also after SIGSTOP, before which it could not be returned."""
+        if self._auto_restart and self._terminal.is_taken:
+            if not _in_foreground(self.fileno):
+                os.kill(os.getpid(), signal.SIGSTOP)
+                return
+            self.suspend_application_mode()
+        super()._sigcont_application(*signaled)
 
     def _enable_mouse_support(self) -> None:
         if self._mouse:  # report movements only while a button is held
@@ -247,6 +264,18 @@ class ScreenDriver(LinuxDriver):
         elif self._awaits_attributes and _ATTRIBUTES.fullmatch(reply):
             self._awaits_attributes, self._has_other_keys = False, True
             self.write(_OTHER_KEYS)
+
+
+def _known(size: tuple[int, int]) -> tuple[int, int] | None:
+    return size if all(size) else None
+
+
+def _in_foreground(descriptor: int) -> bool:
+    """Whether the shell has given this process the terminal."""
+    try:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:
+        return True
 
 
 def _can_scroll() -> bool:

@@ -184,13 +184,13 @@ class HeldLine:
 
     def _edit(self) -> None:
         async def edit() -> None:
-            from pi_terminal_kit.outside_editor import edit_outside
+            from pi_terminal_kit.outside_editor import EditorFailed, edit_outside
 
             command = self._editor()
             try:
                 self.put(await edit_outside(self.text, command, _run_at_terminal))
-            except (OSError, ValueError) as error:
-                self._actions.write_line(f"Error: The text could not be edited: {error}")
+            except EditorFailed as error:
+                self._actions.write_line(f"Error: {error}. Your text is unchanged.")
 
         if self._editing is None or self._editing.done():
             self._editing = asyncio.ensure_future(edit())

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_hookspecs import PiError
@@ -21,7 +22,7 @@ from pi_tui.screen.talk import Talk, Typed
 from pi_tui.view.local_events import NoticeShown
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from textual.app import App
@@ -216,13 +217,14 @@ class Controls(_App):
         self.start(self._edit_outside())
 
     async def _edit_outside(self) -> None:
+        from pi_terminal_kit.outside_editor import EditorFailed
         from pi_tui.screen.outside import edited
 
         setting = self.port.settings.get_str("externalEditor", None)
         try:
             self.set_text(await edited(self.editor.value, setting, self.suspend))
-        except (OSError, ValueError) as error:
-            self.notice(f"Nothing was changed: {error}", "warning")
+        except EditorFailed as error:
+            self.notice(f"{error}. Your text is unchanged.", "warning")
 
     # Sending
 
@@ -406,6 +408,23 @@ class Controls(_App):
             return
         with self.suspend():
             os.kill(os.getpid(), signal.SIGSTOP)
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Return the terminal while the block runs; take it back and draw everything, however the block ends."""
+        failed = None
+        with super().suspend():
+            try:
+                yield
+            except BaseException as error:  # noqa: BLE001 - raised again once the terminal is pi's
+                failed = error
+        self.draw_again()
+        if failed is not None:
+            raise failed
+
+    def draw_again(self) -> None:
+        """Draw everything on a terminal that shows something else."""
+        self.refresh(layout=True)
         self.draw_all()
 
     def leave(self) -> None:

@@ -24,8 +24,7 @@ async def edited(text: str, setting: str | None, suspended: Callable[[], Abstrac
         suspended: Gives the terminal back while the editor runs.
 
     Raises:
-        OSError: The editor cannot be started, or it failed.
-        ValueError: The command of the editor, or the text that it wrote, cannot be read.
+        EditorFailed: The editor cannot be started, or it failed.
     """
 
     async def run(command: Sequence[str]) -> int:
