@@ -7,6 +7,12 @@ from pi_testing import for_each
 
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
+SUBSCRIPTION = {
+    "anthropic-ratelimit-unified-reset": str(int(NOW) + 60),
+    "anthropic-ratelimit-unified-5h-reset": str(int(NOW) + 7200),
+    "anthropic-ratelimit-unified-7d-reset": str(int(NOW) + 400_000),
+}
+
 
 def wait(headers, body="", status=429):
     return retry_after_ms(headers, body, status, NOW)
@@ -23,10 +29,32 @@ def wait(headers, body="", status=429):
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1500),
-        ({"x-ratelimit-reset": "1767225620"}, 20_000),
-        ({"x-ratelimit-reset": "1767225620000"}, 20_000),
-        ({"x-ratelimit-reset": "12"}, 12_000),
-        ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0s"}, 360_000),
+        ({"retry-after": str(int(NOW) + 3)}, 3000),
+        ({"retry-after": str((int(NOW) + 3) * 1000)}, 3000),
+        ({"retry-after-ms": str((int(NOW) + 3) * 1000)}, 3000),
+        ({"retry-after": "2026-01-01T00:00:30Z"}, 30_000),
+        ({"retry-after": "34s"}, 34_000),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "99999999"}, None),
+        ({"retry-after": "99999999", "x-ratelimit-reset": "12", "x-ratelimit-remaining": "0"}, 12_000),
+        ({"x-ratelimit-reset": "1767225620", "x-ratelimit-remaining": "0"}, 20_000),
+        ({"x-ratelimit-reset": "1767225620000", "x-ratelimit-remaining": "0"}, 20_000),
+        ({"x-ratelimit-reset": "12", "x-ratelimit-remaining": "0"}, 12_000),
+        ({"x-ratelimit-reset": "12"}, None),
+        ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0s"}, None),
+        ({"x-ratelimit-reset-requests-day": "33000"}, None),
+        ({"ratelimit-remaining": "0", "ratelimit-reset": "30"}, 30_000),
+        ({"ratelimit-reset": "30"}, None),
+        ({"ratelimit": '"default";r=0;t=30'}, 30_000),
+        ({"ratelimit": '"minute";r=0;t=30, "hour";r=9;t=1800'}, 30_000),
+        ({"ratelimit": '"minute";r=1;t=30'}, None),
+        ({"ratelimit": '"minute";t=30'}, None),
+        ({"ratelimit": "limit=10, remaining=0, reset=30"}, 30_000),
+        ({"ratelimit": "limit=10, remaining=4, reset=30"}, None),
+        (SUBSCRIPTION | {"anthropic-ratelimit-unified-status": "allowed"}, None),
+        (SUBSCRIPTION | {"anthropic-ratelimit-unified-status": "allowed_warning"}, None),
+        (SUBSCRIPTION | {"anthropic-ratelimit-unified-status": "rejected"}, 60_000),
+        (SUBSCRIPTION | {"anthropic-ratelimit-unified-5h-status": "rejected"}, 7_200_000),
         (
             {
                 "x-ratelimit-reset-requests": "1s",
@@ -46,7 +74,7 @@ def wait(headers, body="", status=429):
             45_000,
         ),
         ({"x-ratelimit-reset": "later"}, None),
-        ({"retry-after": "3", "x-ratelimit-reset": "12"}, 3000),
+        ({"retry-after": "3", "x-ratelimit-reset": "12", "x-ratelimit-remaining": "0"}, 3000),
     ],
 )
 def test_headers(headers, expected):
@@ -72,4 +100,8 @@ def test_words(body, expected):
 
 
 def test_a_limit_that_resets_is_no_reason_to_wait_after_another_error():
-    assert wait({"x-ratelimit-reset": "12"}, status=400) is None
+    assert wait({"x-ratelimit-reset": "12", "x-ratelimit-remaining": "0"}, status=400) is None
+
+
+def test_an_overload_with_the_limits_of_a_subscription_asks_for_no_delay():
+    assert wait(SUBSCRIPTION | {"anthropic-ratelimit-unified-status": "allowed"}, status=529) is None

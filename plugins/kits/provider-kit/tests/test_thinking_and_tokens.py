@@ -134,6 +134,22 @@ def test_an_estimate_counts_characters_and_trusts_the_last_usage():
     assert estimate_context_tokens(Context(messages=(answer, failed))) == 503
 
 
+def test_usage_that_was_counted_before_a_compaction_leaves_the_answer_its_whole_room():
+    def answer(timestamp):
+        usage = Usage(total_tokens=95_000)
+        content = (TextContent("x" * 40),)
+        return AssistantMessage(content=content, api="a", provider="p", model="m", usage=usage, timestamp=timestamp)
+
+    model = Model(id="m", name="M", api="a", provider="p", context_window=100_000, max_tokens=32_000)
+    summary = UserMessage(content="s" * 400, timestamp=3)
+    compacted = Context(messages=(summary, answer(2), UserMessage(content="next", timestamp=2)))
+    answered_since = Context(messages=(summary, answer(2), UserMessage(content="next", timestamp=3), answer(4)))
+
+    assert estimate_context_tokens(compacted) == 111
+    assert default_max_tokens(model, estimate_context_tokens(compacted)) == 32_000
+    assert estimate_context_tokens(answered_since) == 95_000
+
+
 NO_THINKING = {"thinking": {"type": "disabled"}}
 BUDGET = {"type": "enabled"}
 

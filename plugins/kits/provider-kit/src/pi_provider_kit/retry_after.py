@@ -1,4 +1,8 @@
-"""The retry delay that a server asks for: in headers, and in the text of an error."""
+"""The retry delay that a server asks for: in headers, and in the text of an error.
+
+A hint is obeyed only if it can be true: a limit that is not known to be used up is no reason to wait, a number of
+seconds since 1970 is a time and not a duration, and nobody waits for months.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +31,24 @@ _EPOCH = 1e9
 
 _EPOCH_MS = 1e12
 
+_LONGEST_MS = 31 * 86_400_000
+"""A longer delay is a mistake of the server. The longest period of a quota is a month."""
+
+_UNIFIED = "anthropic-ratelimit-unified-"
+"""Limits of a subscription, with a ``status`` (``allowed``, ``allowed_warning``, ``rejected``) and no ``remaining``."""
+
+_LIMITS = ("x-ratelimit-reset", "ratelimit-reset", "anthropic-ratelimit-")
+
+_IETF_ITEM = r"""(?i);\s*(r|t)\s*=\s*(\d+(?:\.\d+)?)"""
+"""Parameters of an item such as ``"hour";r=0;t=1800`` (draft-ietf-httpapi-ratelimit-headers-08 and later)."""
+
 
 def retry_after_ms(headers: Mapping[str, str], body: str, status: int, now: float) -> int | None:
-    """Return the delay that the server asks for in milliseconds, None if it asks for none.
+    """Return the delay that the server asks for in milliseconds, None if it asks for none that can be true.
 
-    Precedence: ``retry-after-ms``, ``retry-after`` (seconds or a date), the headers with the reset time of an exhausted
-    limit, a hint in the body.
+    Precedence: ``retry-after-ms``, ``retry-after`` (seconds, a date or, against RFC 9110, a timestamp), the headers
+    with the reset time of an exhausted limit, a hint in the body. With a status other than 429, 503 and 529, a limit
+    is no reason to wait.
 
     Args:
         headers: Of the answer, names in lower case.
@@ -40,14 +56,23 @@ def retry_after_ms(headers: Mapping[str, str], body: str, status: int, now: floa
         status: Its status.
         now: Seconds since 1970.
     """
-    hint = _number(headers.get("retry-after-ms"))
+    hint = _milliseconds(headers.get("retry-after-ms"), now)
     if hint is None:
-        hint = _seconds_or_date(headers.get("retry-after"), now)
+        hint = _plausible(_seconds_or_date(headers.get("retry-after"), now))
     if hint is None and status in _LIMITED:
-        hint = max(_reset_times(headers, now), default=None)
+        hint = max(filter(None, map(_plausible, _reset_times(headers, now))), default=None)
     if hint is None:
-        hint = _from_text(body)
+        hint = _plausible(_from_text(body))
     return None if hint is None else max(0, round(hint))
+
+
+def _plausible(wait: float | None) -> float | None:
+    return wait if wait is not None and wait <= _LONGEST_MS else None
+
+
+def _milliseconds(text: str | None, now: float) -> float | None:
+    number = _number(text)
+    return _plausible(number - now * 1000 if number is not None and number > _EPOCH_MS else number)
 
 
 def _number(text: str | None) -> float | None:
@@ -61,9 +86,9 @@ def _number(text: str | None) -> float | None:
 def _seconds_or_date(text: str | None, now: float) -> float | None:
     if not text:
         return None
-    seconds = _number(text)
-    if seconds is not None:
-        return seconds * 1000
+    wait = _until(text.strip(), now)
+    if wait is not None:
+        return wait
     from email.utils import parsedate_to_datetime
 
     try:
@@ -72,19 +97,29 @@ def _seconds_or_date(text: str | None, now: float) -> float | None:
         return None
 
 
-def _reset_times(headers: Mapping[str, str], now: float) -> Iterator[float]:
-    """Yield the reset time of each exhausted limit; one with a remaining quota is not a reason to wait."""
+def _reset_times(headers: Mapping[str, str], now: float) -> Iterator[float | None]:
+    """Yield the reset time of each limit that is known to be exhausted."""
     for name, value in headers.items():
-        if name.startswith("x-ratelimit-reset"):
-            remaining = name.replace("reset", "remaining", 1)
-        elif name.startswith("anthropic-ratelimit-") and name.endswith("-reset"):
-            remaining = name.removesuffix("reset") + "remaining"
-        else:
-            continue
-        if _number(headers.get(remaining)) in (None, 0):
-            wait = _until(value, now)
-            if wait is not None:
-                yield wait
+        if name == "ratelimit":
+            yield from _ietf_times(value, now)
+        elif name.startswith(_UNIFIED) and name.endswith("-reset"):
+            if headers.get(name.removesuffix("reset") + "status", "").lower() == "rejected":
+                yield _until(value, now)
+        elif name.startswith(_LIMITS) and "reset" in name:
+            left = _number(headers.get(name.replace("reset", "remaining", 1)))
+            if left == 0:
+                yield _until(value, now)
+
+
+def _ietf_times(value: str, now: float) -> Iterator[float | None]:
+    """Yield the reset times of the IETF's header ``RateLimit``, in the form of its current and of its older drafts."""
+    for item in value.split(","):
+        known = {name.lower(): number for name, number in re.findall(_IETF_ITEM, item)}
+        if _number(known.get("r")) == 0 and "t" in known:
+            yield _until(known["t"], now)
+    older = dict(re.findall(r"(?i)\b(remaining|reset)\s*=\s*(\d+)", value))
+    if _number(older.get("remaining")) == 0 and "reset" in older:
+        yield _until(older["reset"], now)
 
 
 def _until(text: str, now: float) -> float | None:

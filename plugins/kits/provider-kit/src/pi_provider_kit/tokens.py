@@ -29,13 +29,18 @@ def estimate_tokens(message: Message) -> int:
 
 
 def estimate_context_tokens(context: Context) -> int:
-    """Return the tokens of the context: as reported by the last good answer, plus an estimate of later messages."""
-    later = 0
-    for message in reversed(context.messages):
+    """Return the tokens of the context: as reported by the last good answer, plus an estimate of later messages.
+
+    The usage of an answer that is older than a message before it is ignored: a compaction or an edit put that message
+    there later, so the answer counted another context.
+    """
+    messages, later = context.messages, 0
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
         if isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted"):
             usage = message.usage
             known = usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write
-            if known:
+            if known and all(earlier.timestamp <= message.timestamp for earlier in messages[:index]):
                 return known + later
         later += estimate_tokens(message)
     fixed = len(context.system_prompt)
