@@ -27,9 +27,9 @@ _HOMES = {
     "objects": "read_objects resolve",
     "repository": "file_names files_below repository_of",
     "sessions": "ask_plugins",
-    "starting": "GitFailed GitMissing Output Prepare",
+    "starting": "ForeignOwner GitFailed GitMissing Output Prepare",
     "snapshots": "snapshot stage_all tree_of_files",
-    "worktrees": "Worktree add_worktree list_worktrees prune_worktrees remove_worktree worktree_at",
+    "worktrees": "Worktree add_worktree list_worktrees prune_worktrees remove_worktree worktree_at worktree_lock",
 }
 
 __all__ = sorted(" ".join(_HOMES.values()).split())  # noqa: PLE0605 - a name is written once

@@ -6,12 +6,14 @@ The work tree is the folder that contains ``.git``, whatever ``core.worktree`` o
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_git_kit.git import Git
 from pi_git_kit.overrides import options
-from pi_git_kit.starting import GitFailed, environment, run
+from pi_git_kit.starting import ForeignOwner, GitFailed, environment, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from pi_git_kit.starting import Prepare
 
 __all__ = ["file_names", "files_below", "repository_of"]
+
+_FOREIGN = re.compile(r"(?:dubious ownership in repository at|unsafe repository \()\s*'([^\n]*)'")
+"""What git says of a repository of another owner, since 2.35.3 and before that in 2.35.2."""
 
 
 def repository_of(cwd: Path, *, environ: Mapping[str, str] | None = None, prepare: Prepare | None = None) -> Git:
@@ -30,12 +35,19 @@ def repository_of(cwd: Path, *, environ: Mapping[str, str] | None = None, prepar
         prepare: Changes how git is started.
 
     Raises:
-        GitFailed: The folder is in no work tree, git cannot be run, or does not trust the repository's owner.
+        ForeignOwner: The repository belongs to another user.
+        GitFailed: The folder is in no work tree, or git cannot be run.
     """
     here, environ = cwd.resolve(), os.environ if environ is None else environ
     env = environment(environ, protocols="", user_settings=True)
     output = run([*options(), "rev-parse", "--absolute-git-dir", "--git-common-dir"], here, env, prepare)
     lines = os.fsdecode(output.data).splitlines()
+    if output.code and (foreign := _FOREIGN.search(output.errors)):
+        raise ForeignOwner(
+            f"The repository {foreign[1]!r} belongs to another user, so git does not read it. If you trust its owner:"
+            f" git config --global --add safe.directory {shlex.quote(foreign[1])}",
+            output.code,
+        )
     if output.code or len(lines) != 2:  # noqa: PLR2004 - one for each that was asked for
         raise GitFailed(f"{str(cwd)!r} is not in a git repository: {output.reason}", output.code)
     git_dir, common = Path(lines[0]), (here / lines[1]).resolve()

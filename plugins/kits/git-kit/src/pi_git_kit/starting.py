@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["GitFailed", "GitMissing", "Output", "Prepare", "environment", "run", "start"]
+__all__ = ["ForeignOwner", "GitFailed", "GitMissing", "Output", "Prepare", "environment", "run", "start"]
 
 Prepare: TypeAlias = "Callable[[SpawnRequest], SpawnRequest]"
 """Changes how git is started; ``ask_plugins`` returns one that asks the plugins of a session."""
@@ -65,6 +65,10 @@ class GitFailed(UserError):
 
 class GitMissing(GitFailed):
     """git is not installed."""
+
+
+class ForeignOwner(GitFailed):
+    """git does not read a repository, because another user owns it."""
 
 
 @frozen

@@ -1,19 +1,39 @@
-"""Worktrees of a repository: makes, lists, finds and removes them."""
+"""Worktrees of a repository: makes, lists, finds and removes them, one at a time in each repository.
+
+``git worktree add`` reads the records of all worktrees, and fails on one that another git is just writing. Worktrees
+are therefore made and removed under a lock that all threads and processes of pi share.
+"""
 
 from __future__ import annotations
 
 import os
+import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from pi_git_kit.objects import resolve
 from pi_git_kit.starting import GitFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pi_git_kit.git import Git
 
-__all__ = ["Worktree", "add_worktree", "list_worktrees", "prune_worktrees", "remove_worktree", "worktree_at"]
+__all__ = [
+    "Worktree",
+    "add_worktree",
+    "list_worktrees",
+    "prune_worktrees",
+    "remove_worktree",
+    "worktree_at",
+    "worktree_lock",
+]
+
+_PAUSES = (0.02, 0.1, 0.5)
+"""Seconds to wait before a worktree is tried again, when a git that is not pi's was writing the records of another."""
 
 
 @frozen
@@ -31,6 +51,29 @@ class Worktree:
     branch: str | None = None
 
 
+@contextmanager
+def worktree_lock(git: Git) -> Iterator[None]:
+    """Wait until no other thread or process of pi changes the worktrees of a repository, and keep them from it.
+
+    The lock is not reentrant: the functions of this module that change worktrees take it themselves.
+
+    Raises:
+        GitFailed: The lock file cannot be written.
+    """
+    from filelock import FileLock
+
+    file = git.common / "pi-worktrees.lock"
+    lock = FileLock(file, mode=0o600)
+    try:
+        lock.acquire()
+    except OSError as error:
+        raise GitFailed(f"{str(file)!r} cannot be written: {error.strerror or error}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def add_worktree(git: Git, path: Path, commit: str, *, branch: str | None = None) -> Git:
     """Make a worktree and return git for it.
 
@@ -45,12 +88,23 @@ def add_worktree(git: Git, path: Path, commit: str, *, branch: str | None = None
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if branch is not None:
-        git("worktree", "add", "--quiet", "-b", branch, os.fspath(path), commit)
+        kind = ("-b", branch)
     elif git.attempt("rev-parse", "--verify", "--quiet", f"refs/heads/{commit}").code == 0:
-        git("worktree", "add", "--quiet", os.fspath(path), commit)
+        kind = ()
     else:
-        git("worktree", "add", "--quiet", "--detach", os.fspath(path), commit)
-    return worktree_at(git, path)
+        kind = ("--detach",)
+    with worktree_lock(git):
+        known = branch is not None and resolve(git, f"refs/heads/{branch}") is not None
+        for pause in _PAUSES:
+            output = git.attempt("worktree", "add", "--quiet", *kind, os.fspath(path), commit)
+            if not output.code or "commondir" not in output.reason or path.exists():
+                break
+            if branch is not None and not known:  # what the attempt has made, or nothing
+                git.attempt("branch", "-D", branch)
+            time.sleep(pause)
+        if output.code:
+            raise GitFailed(f"git worktree failed in {str(git.top)!r}: {output.reason}", output.code)
+        return worktree_at(git, path)
 
 
 def worktree_at(git: Git, path: Path) -> Git:
@@ -60,7 +114,11 @@ def worktree_at(git: Git, path: Path) -> Git:
         GitFailed: The folder is not a worktree of the repository.
     """
     for entry in sorted((git.common / "worktrees").glob("*/gitdir")):
-        if Path(entry.read_text(encoding="utf-8", errors="surrogateescape").strip()) == path / ".git":
+        try:
+            found = entry.read_text(encoding="utf-8", errors="surrogateescape").strip()
+        except OSError:  # another git removes that worktree
+            continue
+        if Path(found) == path / ".git":
             return git.with_(top=path, git_dir=entry.parent, below=Path())
     raise GitFailed(f"{str(path)!r} is not a worktree of {str(git.common)!r}")
 
@@ -86,7 +144,8 @@ def prune_worktrees(git: Git) -> None:
     Raises:
         GitFailed: git cannot be run.
     """
-    git("worktree", "prune")
+    with worktree_lock(git):
+        git("worktree", "prune")
 
 
 def remove_worktree(git: Git, path: Path) -> None:
@@ -95,6 +154,7 @@ def remove_worktree(git: Git, path: Path) -> None:
     Raises:
         GitFailed: git cannot remove it.
     """
-    output = git.attempt("worktree", "remove", "--force", "--force", os.fspath(path))
+    with worktree_lock(git):
+        output = git.attempt("worktree", "remove", "--force", "--force", os.fspath(path))
     if output.code and path.exists():
         raise GitFailed(f"git cannot remove {str(path)!r}: {output.reason}", output.code)

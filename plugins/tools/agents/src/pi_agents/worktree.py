@@ -13,6 +13,7 @@ from attrs import define, frozen
 
 from pi_core import worktree_folder
 from pi_git_kit import (
+    ForeignOwner,
     GitFailed,
     add_worktree,
     apply_patch,
@@ -130,10 +131,12 @@ def repository(cwd: Path, prepare: Prepare | None = None) -> Git:
     """Return git for the repository that a folder belongs to.
 
     Raises:
-        UserError: The folder does not belong to a git repository.
+        UserError: The folder does not belong to a git repository, or it belongs to another user.
     """
     try:
         return repository_of(cwd, prepare=prepare).with_(variables=_IDENTITY)
+    except ForeignOwner as error:
+        raise UserError(f"A worktree cannot be used: {error}") from error
     except GitFailed as error:
         raise UserError(f"A worktree needs a git repository: {error}. Run git init, or use isolation 'none'") from error
 
