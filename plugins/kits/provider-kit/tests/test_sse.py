@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import pytest
 from hypothesis import given
@@ -23,13 +24,21 @@ def cut(stream, places):
     return [stream[start:end] for start, end in itertools.pairwise(edges)]
 
 
+def is_object(data):
+    try:
+        return isinstance(json.loads(data.decode("utf-8", "replace"), strict=False), dict)
+    except ValueError:
+        return False
+
+
 def by_the_standard(stream):
-    """The algorithm of the standard, word by word, over the whole stream."""
-    lines = stream.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")[:-1]
+    """The algorithm of the standard over the whole stream, with a line of JSON as an event, and without empty ones."""
+    whole = stream.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    *lines, rest = whole.split(b"\n")
     events, data, name = [], [], b""
     for line in lines:
         if not line:
-            if data:
+            if b"\n".join(data).strip():
                 events.append((name.decode("utf-8", "replace") or "message", b"\n".join(data)))
             data, name = [], b""
             continue
@@ -39,9 +48,14 @@ def by_the_standard(stream):
             data.append(value)
         elif field == b"event":
             name = value
-    if data:
+        elif is_object(line):
+            events.append(("message", line))
+    last = rest[5:].removeprefix(b" ")
+    if rest.startswith(b"data:") and is_object(b"\n".join((*data, last))):
+        data.append(last)
+    if b"\n".join(data).strip() and (not rest or is_object(b"\n".join(data))):
         events.append((name.decode("utf-8", "replace") or "message", b"\n".join(data)))
-    return events
+    return [*events, ("message", rest)] if is_object(rest) else events
 
 
 PIECES = st.sampled_from(
@@ -54,12 +68,14 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=30).map(b"".join), st.lists(st.integers(min_value=0), max_size=10))
 def test_any_cut_of_any_stream_gives_the_events_of_the_standard(stream, places):
-    assert decode(*cut(stream, places)) == by_the_standard(stream)
+    events = decode(*cut(stream, places))
+
+    assert [event for event in events if event[0] != "error"] == by_the_standard(stream)
 
 
 @given(st.lists(PIECES, max_size=30).map(b"".join))
 def test_a_stream_may_come_byte_by_byte(stream):
-    assert decode(*(stream[at : at + 1] for at in range(len(stream)))) == by_the_standard(stream)
+    assert decode(*(stream[at : at + 1] for at in range(len(stream)))) == decode(stream)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
@@ -79,6 +95,51 @@ def test_a_character_cut_in_two_is_whole_again():
 
 def test_half_a_line_is_no_event():
     assert decode(b'data: {"whole":1}\n\ndata: {"ha') == [("message", b'{"whole":1}')]
+
+
+@pytest.mark.parametrize("last", [b'data: {"a": 1}', b"data: [DONE]"])
+def test_a_last_line_without_an_end_counts_where_it_is_complete(last):
+    stream = b"data: {}\n\n" + last
+
+    for at in range(len(stream) + 1):
+        events = decode(stream[:at])
+        assert len(events) == (at >= len(b"data: {}")) + (at == len(stream)), stream[:at]
+
+
+@pytest.mark.parametrize(
+    "beat", [b"data:", b"data: ", b"data", b"data:\ndata:", b": ping", b"event: ping", b"retry: 10"]
+)
+def test_a_heartbeat_is_no_event(beat):
+    assert decode(beat + b"\n\ndata: x\n\n" + beat + b"\n\n" + beat) == [("message", b"x")]
+
+
+@pytest.mark.parametrize("before", [b"", b"data: {}\n\n", b": note\n\ndata: {}\n\n"])
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        (b'error: {"detail": "no room"}', ("error", b'{"detail": "no room"}')),
+        (b"error:no room", ("error", b"no room")),
+        (b'{"error": "no room"}', ("message", b'{"error": "no room"}')),
+        (b"upstream connect error\n", ("error", b"upstream connect error")),
+        (b"<h1>Bad\nGateway</h1>\n", ("error", b"<h1>Bad\nGateway</h1>")),
+        (b'{\n "error": "no room"\n}\n', ("error", b'{\n "error": "no room"\n}')),
+    ],
+)
+def test_an_error_that_is_no_event_becomes_one(before, text, event):
+    stream = before + text
+    expected = [*decode(before), event]
+
+    assert decode(stream) == decode(stream + b"\n\n") == expected
+    assert decode(*(stream[at : at + 1] for at in range(len(stream)))) == expected
+
+
+def test_a_plain_text_without_an_end_is_an_error_only_where_nothing_came_before():
+    assert decode(b"Service Unavailable") == [("error", b"Service Unavailable")]
+    assert decode(b"data: {}\n\nevent: en") == decode(b"data: {}\n\neve") == [("message", b"{}")]
+
+
+def test_text_between_events_is_forgotten():
+    assert decode(b"busy\n\ndata: x\n\n") == [("message", b"x")]
 
 
 def test_an_event_whose_last_empty_line_is_missing_counts():

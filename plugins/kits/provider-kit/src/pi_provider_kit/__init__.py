@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_provider_kit.abort import *
     from pi_provider_kit.answer import *
     from pi_provider_kit.builder import *
+    from pi_provider_kit.endings import *
     from pi_provider_kit.explaining import *
     from pi_provider_kit.failure import *
     from pi_provider_kit.http_client import *
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_provider_kit.partial import *
     from pi_provider_kit.progress import *
     from pi_provider_kit.repair import *
+    from pi_provider_kit.reported import *
     from pi_provider_kit.request import *
     from pi_provider_kit.retry_after import *
     from pi_provider_kit.sse import *
@@ -39,15 +41,17 @@ _HOMES: dict[str, str] = {
     "abort": "AbortWatch",
     "answer": "AnswerReader BlockReader EventReader read_answer",
     "builder": "AnswerBuilder REPAIR_NOTE",
+    "endings": "Ending ending_of status_of_ending",
     "explaining": "explain explained",
     "failure": "HttpFailed answer_failure redact secrets_of transport_failure",
     "http_client": "Http import_httpx tls_context user_agent",
-    "json_values": "compact_json dicts parse_json parse_object shown_bytes token_count",
+    "json_values": "compact_json dicts merged_counts parse_json parse_object shown_bytes token_count",
     "messages": "NO_RESULT data_url same_model system_prompt_of transform_messages",
     "output_schema": "claude_output_schema",
     "partial": "PartialJson",
     "progress": "Progress",
     "repair": "repair_arguments",
+    "reported": "error_event is_filter reported_error reported_status",
     "request": (
         "HttpRequest StreamDecoder Timeouts fetch_json final_payload stream_bytes stream_decoded stream_events "
         "stream_lines wants_sdk"

@@ -41,6 +41,9 @@ _WHOLE_BYTES = 64 * 1_048_576
 _STREAM_BYTES = 512 * 1_048_576
 """Maximum bytes of a stream, whose events may be hundreds of times as long as their text."""
 
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+"""White space and a byte order mark."""
+
 _JSON, _LINES, _EVENTS = "application/json", "application/x-ndjson", "text/event-stream"
 
 
@@ -161,7 +164,12 @@ class Exchange:
         self.progress = Progress(self._timeouts.progress)
         self._headers = {name.lower(): value for name, value in response.headers.items()}
         # httpx's way through three generators per read is only needed where there is something to decompress.
-        encoded = self._headers.get("content-encoding", "identity") != "identity"
+        encoding = self._headers.get("content-encoding", "identity").strip().lower()
+        encoded = encoding not in ("", "identity")
+        if encoded and not _can_decode(encoding):
+            from pi_provider_kit.failure import compressed_failure
+
+            raise compressed_failure(encoding, response.status_code)
         self._chunks = _decoded(response) if encoded else _stream_of(response).__aiter__()
         if (log := logging.getLogger("pi.providers")).isEnabledFor(logging.INFO):
             from pi_provider_kit.failure import without_secrets
@@ -178,14 +186,18 @@ class Exchange:
         named = self._headers.get("content-type", "").startswith(self._accept)
         if self._accept == _JSON or (named and self._accept != _EVENTS):
             return
-        self._first = await self.read()
-        begin = self._first.lstrip()[:1]
+        begin = b""
+        while not begin and (chunk := await self.read()):
+            # Some gateways send white space while they wait, before a stream or before one JSON document.
+            self._first = (self._first + chunk).lstrip(_BLANK)
+            begin = self._first[:1]
+            self.progress.note(advanced=bool(begin))
         if begin == b"<" or (begin in (b"{", b"[") and self._accept != _LINES):  # no such stream begins like that
             await self._take_whole()
 
     async def _take_whole(self) -> None:
         whole = self._request.from_whole
-        if self._accept == _EVENTS and whole is not None and self._first.lstrip()[:1] != b"<":
+        if self._accept == _EVENTS and whole is not None and self._first[:1] != b"<":
             content = await self.read_whole()
             with suppress(ValueError):  # it is not JSON
                 events = (compact_json(event).encode() for event in whole(parse_json(content)))
@@ -265,6 +277,16 @@ def _encoded(body: Any) -> bytes:
 
 def _stream_of(response: httpx.Response | Reply) -> httpx.AsyncByteStream:
     return cast("httpx.AsyncByteStream", response.stream)
+
+
+def _can_decode(encoding: str) -> bool:
+    """Whether httpx decompresses all of an encoding; it passes on what it does not know as it is."""
+    from importlib.util import find_spec
+
+    packages = {"gzip": "zlib", "deflate": "zlib", "identity": "zlib", "br": "brotli", "zstd": "zstandard"}
+    return all(
+        find_spec(packages.get(each.strip(), "")) if each.strip() in packages else False for each in encoding.split(",")
+    )
 
 
 def _decoded(response: httpx.Response | Reply) -> AsyncIterator[bytes]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.secrets import is_secret_name
+from pi_provider_kit.reported import is_filter, reported_error, reported_status
 from pi_provider_kit.retry_after import retry_after_ms
 
 if TYPE_CHECKING:
@@ -49,15 +50,17 @@ class HttpFailed(RequestFailed):
         kind: ``status`` (an HTTP error), ``redirect``, ``unexpected`` (another content type), ``url``, ``dns``,
             ``refused``, ``tls``, ``proxy``, ``connect``, ``timeout`` (no answer began), ``dropped``, ``stalled`` (an
             answer broke off), ``stuck`` (it went on without new content), ``oversized`` (it was too long),
-            ``incomplete`` (it ended without the API's final event), ``event`` (the API reported an error during the
-            answer), ``filtered`` (the model or a filter refused).
+            ``encoding`` (a compression that cannot be read), ``incomplete`` (it ended without the API's final event),
+            ``event`` (the API reported an error during the answer), ``filtered`` (the model or a filter refused).
         body: The answer's text, shortened; empty if there was none.
+        advice: What the user can do, where the failure itself knows best; see ``explain``.
     """
 
     def __init__(self, message: str, *, kind: str, body: str = "", **known: Any) -> None:
         super().__init__(message, **known)
         self.kind = kind
         self.body = body
+        self.advice = ""
 
 
 def answer_failure(
@@ -94,22 +97,26 @@ def answer_failure(
         return HttpFailed(message, kind="redirect", **known)
     if 200 <= status < 300:  # noqa: PLR2004 - RFC 9110, 15.3
         got = headers.get("content-type", "untyped content").partition(";")[0]
-        if got == expected or _reports_an_error(raw):  # an error with a success status
-            return HttpFailed(f"{status} The server sent no events: {body}", kind="event", **known)
+        error = _error_in(raw)
+        if got == expected or error is not None:  # an error with a success status
+            known["status"] = reported_status(error) or status
+            kind = "filtered" if is_filter(error) else "event"
+            return HttpFailed(f"{status} The server sent no events: {body or 'no body'}", kind=kind, **known)
         message = f"{status} The server sent {got} where {expected} was asked for: {body or 'no body'}"
         return HttpFailed(message, kind="unexpected", **known)
     text = error_text.format(status=status, body=body) if body else f"{status} status code (no body)"
     return HttpFailed(text, kind="status", **known)
 
 
-def _reports_an_error(text: str) -> bool:
+def _error_in(text: str) -> Any:
+    """Return the error that a body reports, also the first of a list; None if it reports none."""
     import json
 
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and bool(value.get("error"))
+        return None
+    return reported_error(value[0] if isinstance(value, list) and value else value)
 
 
 def readable_body(text: str) -> str:
@@ -167,6 +174,14 @@ def stuck_failure(seconds: float) -> HttpFailed:
     """Return the failure of an answer that made no progress for so long, although bytes arrived."""
     message = f"terminated: the answer made no progress for {seconds:g} s, only pings or incomplete events"
     return HttpFailed(message, kind="stuck")
+
+
+def compressed_failure(encoding: str, status: int) -> HttpFailed:
+    """Return the failure of an answer in a compression that cannot be read, although none was asked for."""
+    message = f"{status} The server compressed its answer as {encoding!r}, although it was asked not to"
+    failure = HttpFailed(message, kind="encoding", status=status)
+    failure.advice = "Turn compression off in what is between pi and the API, or choose another model."
+    return failure
 
 
 def oversized_failure(limit: int) -> HttpFailed:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["compact_json", "dicts", "parse_json", "parse_object", "shown_bytes", "token_count"]
+__all__ = ["compact_json", "dicts", "merged_counts", "parse_json", "parse_object", "shown_bytes", "token_count"]
 
 _MOST = 10**15
 """More tokens than that are nonsense, and too much for arithmetic on prices."""
@@ -21,7 +21,8 @@ def parse_json(data: bytes) -> Any:
     """Parse JSON of a server.
 
     Escaped halves of surrogate pairs are accepted, which strict parsers reject: ``WholeText`` joins those whose other
-    half is in the next event, ``clean_json`` removes the others.
+    half is in the next event, ``clean_json`` removes the others. So are raw control characters in strings, and bytes
+    that are not UTF-8, which become U+FFFD: an answer is not lost for one of them.
 
     Raises:
         ValueError: It is not JSON, or nested too deeply.
@@ -32,7 +33,7 @@ def parse_json(data: bytes) -> Any:
         return orjson.loads(data)
     except ValueError:
         try:
-            return json.loads(data)
+            return json.loads(data.decode("utf-8-sig", "replace"), strict=False)
         except RecursionError as error:
             message = "nested too deeply"
             raise ValueError(message) from error
@@ -75,6 +76,22 @@ def token_count(*values: Any) -> int:
         if isinstance(value, int | float) and not isinstance(value, bool) and -_MOST < value < _MOST:  # no NaN
             return max(0, int(value))
     return 0
+
+
+def merged_counts(known: dict[str, Any], reported: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts of all reports so far, later ones in place of earlier ones.
+
+    Reports are cumulative, and some servers end with one that has zeros or nulls for what they reported before: these
+    change nothing.
+    """
+    merged = dict(known)
+    for name, value in reported.items():
+        before = merged.get(name)
+        if isinstance(value, dict) and isinstance(before, dict):
+            merged[name] = merged_counts(before, value)
+        elif value or not before:
+            merged[name] = value
+    return merged
 
 
 def shown_bytes(data: bytes) -> str:

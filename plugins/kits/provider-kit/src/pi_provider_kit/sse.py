@@ -2,6 +2,9 @@
 
 Nothing is decoded here: JSON is parsed from bytes. An incomplete event is kept as a list of pieces, because
 concatenating each piece would copy a long event once per piece.
+
+Servers deviate from the standard where something went wrong, and that is what a user has to read: errors as a field of
+their own, as a line of JSON, or as plain text.
 """
 
 from __future__ import annotations
@@ -16,6 +19,12 @@ _EVENT_LIMIT = 64 * 1_048_576
 _ADVICE = "Send the prompt again, or choose another model with --model."
 
 _BOM = b"\xef\xbb\xbf"
+
+_FIELDS = (b"event", b"data", b"id", b"retry", b"")
+"""Fields of the standard; a line that begins with a colon is a comment."""
+
+_STRAY_LIMIT = 65_536
+"""Bytes of lines that are no fields, which are kept for an error."""
 
 
 class LineDecoder:
@@ -87,7 +96,11 @@ class SseDecoder:
     """Decodes a byte stream to events ``(name, data)``, as specified in WHATWG HTML 9.2.6.
 
     The name is ``message`` where the stream gives none. Data of several lines is joined by LF. Comments and events
-    without data are dropped.
+    without data are dropped. Beyond the standard:
+
+    - A field ``error`` is an event of that name, and a line that is a JSON object is an event.
+    - Text that is none of these is an event ``error`` if nothing follows it.
+    - The last line counts without a line end if it completes a JSON object or is ``[DONE]``; else it may have been cut.
 
     Attributes:
         last_id: The stream's last ``id``.
@@ -96,7 +109,7 @@ class SseDecoder:
         limit: Maximum bytes of one event.
     """
 
-    __slots__ = ("_data", "_limit", "_lines", "_name", "_size", "last_id")
+    __slots__ = ("_data", "_limit", "_lines", "_name", "_size", "_stray", "last_id")
 
     def __init__(self, limit: int = _EVENT_LIMIT) -> None:
         self.last_id = ""
@@ -105,6 +118,8 @@ class SseDecoder:
         self._data: list[bytes] = []
         self._size = 0
         self._name = b""
+        self._stray: list[bytes] | None = []
+        """Lines that are no fields, since the last event; None once there was one, until there is such a line."""
 
     def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
         """Return the events that this chunk completes.
@@ -117,24 +132,37 @@ class SseDecoder:
         for line in self._lines.feed(chunk):
             if not line:
                 if data:
-                    events.append(self._event())
+                    event = self._event()
+                    if event[1] and not event[1].isspace():  # else a heartbeat of some servers
+                        events.append(event)
                 self._name = b""
             elif line.startswith(b"data:"):
                 data.append(line[6:] if line.startswith(b" ", 5) else line[5:])
                 if len(data) > 1:
                     self._grow(data)
             else:
-                self._field(line)
+                self._field(line, events)
         return events
 
     def close(self) -> list[tuple[str, bytes]]:
-        """Return the open event of a stream without a final empty line.
-
-        An unterminated line is not part of it: it may have been cut.
-        """
-        self._lines.close()
-        events = [self._event()] if self._data else []
-        self._name = b""
+        """Return the events at the end of the stream: one without an empty line after it, and text that is an error."""
+        events: list[tuple[str, bytes]] = []
+        rest, data = self._lines.close(), self._data
+        more = rest.startswith(b"data:")
+        if more:
+            data.append(rest[5:].removeprefix(b" "))
+            if not _is_whole(b"\n".join(data)):
+                data.pop()
+        if data and (not rest or _is_whole(b"\n".join(data))):
+            event = self._event()
+            if event[1] and not event[1].isspace():
+                events.append(event)
+        data.clear()
+        if rest and not more and (self._stray or not _may_be_cut(rest, nothing_before=self._stray is not None)):
+            self._field(rest, events)
+        if self._stray:
+            events.append(("error", b"\n".join(self._stray)))
+        self.__init__(self._limit)  # type: ignore[misc] # the initial state
         return events
 
     def _event(self) -> tuple[str, bytes]:
@@ -142,6 +170,7 @@ class SseDecoder:
         whole = data[0] if len(data) == 1 else b"\n".join(data)
         data.clear()
         self._size = 0
+        self._stray = None
         return (self._name.decode("utf-8", "replace") if self._name else "message"), whole
 
     def _grow(self, data: list[bytes]) -> None:
@@ -149,12 +178,48 @@ class SseDecoder:
         if self._size > self._limit:
             raise RequestFailed(f"The server sent an event of more than {self._limit} bytes. {_ADVICE}")
 
-    def _field(self, line: bytes) -> None:
+    def _field(self, line: bytes, events: list[tuple[str, bytes]]) -> None:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"event":
             self._name = value
         elif name == b"data":  # a line that is only ``data``
             self._data.append(value)
-        elif name == b"id" and b"\0" not in value:
-            self.last_id = value.decode("utf-8", "replace")
+        elif name == b"id":
+            if b"\0" not in value:
+                self.last_id = value.decode("utf-8", "replace")
+        elif name == b"error" and value.strip():
+            self._stray = None
+            events.append(("error", value))
+        elif name not in _FIELDS and line.strip():
+            self._unknown(line, events)
+
+    def _unknown(self, line: bytes, events: list[tuple[str, bytes]]) -> None:
+        """Take a line that is no field."""
+        if line.lstrip().startswith(b"{") and _is_whole(line):
+            self._stray = None
+            events.append(("message", line))
+            return
+        self._stray = self._stray or []
+        if sum(map(len, self._stray)) < _STRAY_LIMIT:
+            self._stray.append(line)
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether data is complete: a JSON object, or the mark of the end."""
+    from pi_provider_kit.json_values import parse_json
+
+    if data.strip() == b"[DONE]":
+        return True
+    try:
+        return isinstance(parse_json(data), dict)
+    except ValueError:
+        return False
+
+
+def _may_be_cut(line: bytes, *, nothing_before: bool) -> bool:
+    """Whether a last line without an end is the beginning of a field, and not a text of its own."""
+    if line.startswith((b"error:", b"{")):
+        return False
+    begins = any(name.startswith(line) or line.startswith(name + b":") for name in (*_FIELDS[:-1], b"error"))
+    return begins or not nothing_before
