@@ -1,4 +1,4 @@
-"""Write docs/settings.md from the settings' class.
+"""Write docs/settings.md from the declarations of pi's settings and of those of its plugins.
 
 Run it with ``uv run python tools/build_settings_page.py``; with ``--check`` it writes nothing and fails if something
 would change.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from one_page import write_or_check
 
+from pi_core import PluginHost, Settings
+from pi_core.host.setting_rules import HOOK
 from pi_core.settings.schema_info import settings
 
 if TYPE_CHECKING:
@@ -85,12 +88,33 @@ ignored until the folder is trusted. The first of the following that has an answ
    the folder is not trusted, and a line of output lists what was left out.
 
 A folder cannot grant trust to itself: `defaultProjectTrust` is read only from the user's own file.
+
+## What a project may set
+
+Trust in a folder means that its files may add to what pi does; it does not let them loosen what you have set. The
+column *project* says what the file of a trusted folder may do to each setting, compared with your own value, or with
+the default if you have none:
+
+| project | what its file may do |
+| --- | --- |
+| yes | set any value |
+| no | nothing: only your own file, the environment and the command line |
+| only `true`, only `false` | turn it on, or off |
+| lower | lower the number, or set one where you have none |
+| add | add items to your list; it cannot remove any |
+| restrict | the same, with items that allow nothing: no `!name`, no rule whose `action` is `allow` |
+| narrow | leave out items of your list |
+| stricter: a < b | choose a value that is stricter than yours, in this order |
+
+Anything else is ignored, with a line of output that names the setting and the file. Programs, addresses, the folder of
+sessions, policies, and which plugins are used are always yours. A setting that a plugin declares has the same column in
+its declaration (`project=`); the settings of pi's own plugins are listed [below](#settings-of-plugins).
 """
 
 
 def page() -> str:
     """Return the page."""
-    return "\n".join([HEAD, *_lines()])
+    return "\n".join([HEAD, *_lines(), *_of_plugins()])
 
 
 def _lines() -> Iterator[str]:
@@ -98,18 +122,39 @@ def _lines() -> Iterator[str]:
     for each in settings():
         key = each.steps[0]
         if key in HEADINGS and key not in seen:
-            yield from ("", f"## {HEADINGS[key]}", "", "| setting | type | default | what it does |")
-            yield "| --- | --- | --- | --- |"
+            yield from ("", f"## {HEADINGS[key]}", "", "| setting | type | default | project | what it does |")
+            yield "| --- | --- | --- | --- | --- |"
         seen.add(key)
         yield _row(each)
     yield ""
 
 
+def _of_plugins() -> Iterator[str]:
+    """Yield the settings that the plugins of this repository declare."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = PluginHost(Settings.in_memory(agent_dir=folder))
+        host.find_all(HOOK)
+        declared = {each.name: (each.plugin, each.thing) for each in host.registrations(HOOK)}
+    yield from ("## Settings of plugins", "", "| setting | plugin | default | project | what it does |")
+    yield "| --- | --- | --- | --- | --- |"
+    for name, (plugin, setting) in sorted(declared.items()):
+        default = "" if setting.default is None else f"`{json.dumps(setting.default)}`"
+        yield f"| `{name}` | {plugin} | {default} | {_project(setting.project_may)} | {setting.description}. |"
+    yield ""
+
+
 def _row(setting: Setting) -> str:
     default = "" if setting.default is None else f"`{json.dumps(setting.default)}`"
-    notes = ["Read only from the user's own file."] if setting.global_only else []
-    notes += [f"Variable: `{setting.variable}`."] if setting.variable else []
-    return f"| `{setting.name}` | {setting.kind} | {default} | {' '.join([setting.description + '.', *notes])} |"
+    notes = [f"Variable: `{setting.variable}`."] if setting.variable else []
+    what = " ".join([setting.description + ".", *notes])
+    return f"| `{setting.name}` | {setting.kind} | {default} | {_project(setting.project.may)} | {what} |"
+
+
+def _project(may: object) -> str:
+    """Return the cell that says what a project's file may do to a setting."""
+    if isinstance(may, tuple):
+        return f"stricter: {' < '.join(may)}"
+    return {"set": "yes", "nothing": "no", "enable": "only `true`", "disable": "only `false`"}.get(str(may), str(may))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ prefer another, and the other one is available as ``plugin:name`` where the user
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from pi_hookspecs.completions import Completer
     from pi_hookspecs.context import PiContext
 
-__all__ = ["Command", "Flag", "PluginSetting", "ProjectFile"]
+__all__ = ["Command", "Flag", "PluginSetting", "ProjectFile", "ProjectMay"]
+
+ProjectMay: TypeAlias = (
+    'Literal["set", "nothing", "enable", "disable", "lower", "add", "restrict", "narrow"] | tuple[str, ...]'
+)
+"""What the settings file of a trusted project may do to a setting of the user.
+
+``set`` it to any value; ``nothing``; ``enable`` or ``disable`` a switch (``disable``: or the
+entries of an object, by false); ``lower`` a number; ``add`` items to a list;
+``restrict``: ``add`` items that allow nothing, which are neither a name that begins with ``!`` nor an object whose
+``action`` is ``allow``; ``narrow`` a list to some of its items. A tuple has the values of a choice, strictest first: a
+project may choose one that is stricter than the user's. A value that is not permitted is left out and reported.
+"""
 
 
 @frozen(eq=False, repr=False)
@@ -62,12 +74,25 @@ class PluginSetting(Value):
         description: One line, for lists.
         protected: Only the user and this plugin may change it: for settings with which another plugin could disable
             a guard.
+        project: What a trusted project's ``.pi/settings.json`` may do to it. None: ``nothing`` if it is protected,
+            else ``set``.
     """
 
     name: str
     schema: dict[str, Any] = field(factory=dict, kw_only=True)
     description: str = field(default="", kw_only=True)
     protected: bool = field(default=False, kw_only=True)
+    project: ProjectMay | None = field(default=None, kw_only=True)
+
+    @property
+    def default(self) -> Any:
+        """The default in its schema; None if there is none."""
+        return self.schema.get("default")
+
+    @property
+    def project_may(self) -> ProjectMay:
+        """What a project may do to it, decided."""
+        return self.project or ("nothing" if self.protected else "set")
 
 
 @frozen(eq=False, repr=False)

@@ -135,11 +135,11 @@ class TestPrecedence:
         assert settings.problems == []
 
     def test_null_unsets_what_is_below(self, home, project, write):
-        write({"shellPath": "/bin/zsh"}, {"shellPath": None})
+        write({"theme": "dark"}, {"theme": None})
 
         settings = Settings.load(project, home, trust=True)
 
-        assert settings.get("shellPath", "default") == settings.get_str("shellPath", "default") == "default"
+        assert settings.get("theme", "default") == settings.get_str("theme", "default") == "default"
 
 
 class TestAccess:

@@ -104,8 +104,9 @@ class TestWhatAProjectMayNotSay:
 
         assert settings.all() == {"theme": "dark"}
         (problem,) = settings.problems
-        assert problem.startswith("Setting 'defaultProjectTrust' works only in the user's own settings, not in ")
-        assert str(tmp_path / "project" / ".pi" / "settings.json") in problem
+        file = tmp_path / "project" / ".pi" / "settings.json"
+        permits = "only your own settings may set it"
+        assert problem == f"Setting 'defaultProjectTrust' (\"always\" in {file}) is ignored: {permits}."
 
     def test_the_users_default_counts(self, load):
         assert load({"defaultProjectTrust": "always"}, {"theme": "dark"}, trust=None).get("theme") == "dark"

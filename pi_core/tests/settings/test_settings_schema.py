@@ -74,20 +74,6 @@ def test_names_in_the_middle_are_free():
     assert find(("compaction",)) is None
 
 
-def test_only_the_user_decides_on_trust_on_where_packages_come_from_and_on_costs():
-    assert {each.name for each in settings() if each.global_only} == {
-        "cacheWarming",
-        "defaultProjectTrust",
-        "httpProxy",
-        "packages.allowBuilds",
-        "packages.catalogues",
-        "packages.findLinks",
-        "packages.index",
-        "packages.installer",
-        "packages.minAgeDays",
-    }
-
-
 @for_each(
     ("key", "value", "problem"),
     [

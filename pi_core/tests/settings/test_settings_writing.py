@@ -109,12 +109,12 @@ class TestSetting:
 
     def test_null_hides_what_is_below(self, place):
         settings = place.load()
-        settings.set("shellPath", "/bin/zsh")
+        settings.set("theme", "dark")
 
-        settings.set("shellPath", None, "project")
+        settings.set("theme", None, "project")
 
-        assert settings.get("shellPath") is None
-        assert place.read(place.ours) == {"shellPath": None}
+        assert settings.get("theme") is None
+        assert place.read(place.ours) == {"theme": None}
 
     def test_what_is_set_already_is_not_written_again(self, place):
         settings = place.load()
@@ -252,7 +252,7 @@ class TestRefusals:
         assert not place.mine.exists()
 
     def test_a_project_cannot_be_given_its_own_trust(self, place):
-        with pytest.raises(UserError, match="only in the user's own settings"):
+        with pytest.raises(UserError, match="only your own settings may set it"):
             place.load().set("defaultProjectTrust", "always", "project")
 
     def test_a_broken_file_is_not_overwritten(self, place):

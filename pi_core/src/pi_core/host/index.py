@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 6
+FORMAT = 7
 
 
 class IndexFile:

@@ -218,7 +218,13 @@ def _setting_problem(setting: Any) -> str | None:
         Draft202012Validator.check_schema(setting.schema)
     except SchemaError as error:
         return f"setting {setting.name!r}: schema is not a JSON schema: {error.message}"
-    return None
+    may = setting.project
+    if may in (None, *_PROJECT_MAY) or (isinstance(may, tuple) and may and all(isinstance(each, str) for each in may)):
+        return None
+    return f"setting {setting.name!r}: project must be one of {', '.join(_PROJECT_MAY)} or a tuple, not {may!r:.60}"
+
+
+_PROJECT_MAY = ("set", "nothing", "enable", "disable", "lower", "add", "restrict", "narrow")
 
 
 def _models_problem(row: Any) -> str | None:
@@ -233,6 +239,7 @@ def _project_file_problem(file: Any) -> str | None:
     return f"project file {safe_repr(name)}: it must be a path below a folder, such as AGENTS.md or .claude/agents"
 
 
+_SETTING_DATA = ("description", "protected", "project_may", "default")
 _PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
 _SERVICES = (
     "Compactor",
@@ -288,7 +295,7 @@ KINDS: dict[str, Kind] = {
     "register_themes": Kind("theme", ("Theme",), check=_theme_problem),
     "register_resource_kinds": Kind("resource kind", ("ResourceKind",), data=("folder",), calls=("read", "accepts")),
     "register_logins": Kind("login", ("Login",)),
-    "register_settings": Kind("setting", ("PluginSetting",), data=("description", "protected"), check=_setting_problem),
+    "register_settings": Kind("setting", ("PluginSetting",), data=_SETTING_DATA, check=_setting_problem),
     "register_permissions": Kind("permission store", ("PermissionStore",), calls=("list", "remove")),
     "register_project_files": Kind("project file", ("ProjectFile",), check=_project_file_problem),
 }

@@ -111,6 +111,7 @@ class PluginHost:
             if record.name not in self.disabled and record not in stale:
                 self.problems += record.problems
         self._check_disabled()
+        self.limit_project(self.settings)
         return self.__dict__["records"]  # type: ignore[no-any-return]
 
     def _apply_policy(self, records: Mapping[str, PluginRecord]) -> None:
@@ -324,6 +325,13 @@ class PluginHost:
     def registrations(self, hook: str) -> list[Registered]:
         """Return all registrations of the loaded plugins under a hook, including hidden ones."""
         return self._registrar.registry_of(hook).all(hook)
+
+    def limit_project(self, settings: Settings) -> None:
+        """Apply the rules of the plugins' settings to the project's file; does nothing if there is none."""
+        if settings.project_values:
+            from pi_core.host.setting_rules import HOOK, setting_rules
+
+            settings.limit_project(setting_rules(self.records.values(), self.registrations(HOOK)))
 
     def project_files(self) -> tuple[str, ...]:
         """Return the names of files that decide, merely by existing in a project, what programs do later."""

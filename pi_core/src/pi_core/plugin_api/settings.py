@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.hooks.acting import acting_plugin
+from pi_core.settings.project_limits import FREE
 from pi_core.settings.values import name_of, steps_of
 from pi_hookspecs import UnknownName, UserError
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from pi_core.host.registry import Registered
     from pi_core.plugin_api.port import SessionPort
+    from pi_core.settings.project_limits import ProjectRule
 
 __all__ = ["PluginSettings"]
 
@@ -53,7 +55,7 @@ class PluginSettings:
         declared = _declarations(session, steps)
         _check(session, steps, value, declared)
         self._check_scope(steps, scope)
-        if _is_protected(steps, declared, plugin):
+        if _is_protected(session.settings.project_rule(steps), steps, declared, plugin):
             await self._ask(plugin, steps, value)
         session.settings.set(steps, value, "global" if scope == "user" else "project")
         return bool(session.settings.get(steps) == value)
@@ -127,9 +129,11 @@ def _check(session: SessionPort, steps: Sequence[str], value: Any, declared: Seq
             )
 
 
-def _is_protected(steps: Sequence[str], declared: Sequence[Registered], plugin: str | None) -> bool:
-    from pi_core.settings.migrations import PROTECTED
-
+def _is_protected(
+    rule: ProjectRule | None, steps: Sequence[str], declared: Sequence[Registered], plugin: str | None
+) -> bool:
+    """Return whether a plugin needs the user's consent: for what a project cannot set freely, if it is not its own."""
     owners = {each.plugin for each in declared if each.thing.protected}
-    owners |= {steps[0]} if steps[0] in PROTECTED else set()  # a plugin of this name is the setting's own
+    if rule is not None and (rule.may != FREE or rule.consent):
+        owners.add(rule.owner or steps[0])  # a plugin of this name is the setting's own
     return bool(owners) and owners != {plugin}

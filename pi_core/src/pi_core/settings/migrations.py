@@ -1,4 +1,4 @@
-"""Migration of settings in older files, and settings that are ignored in a project's file."""
+"""Migration of settings in older files."""
 
 from __future__ import annotations
 
@@ -7,48 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["GLOBAL_ONLY", "PROTECTED", "migrate", "remove_global_only"]
-
-GLOBAL_ONLY = (
-    "cacheWarming",
-    "defaultProjectTrust",
-    "httpProxy",
-    "packages.allowBuilds",
-    "packages.catalogues",
-    "packages.findLinks",
-    "packages.index",
-    "packages.installer",
-    "packages.minAgeDays",
-)
-"""Settings that a project's file cannot set."""
-
-
-PROTECTED = (
-    "acp",
-    "budgets",
-    "defaultProjectTrust",
-    "extensions",
-    "externalEditor",
-    "guardrails",
-    "hooks",
-    "npmCommand",
-    "packages",
-    "packages.allowBuilds",
-    "packages.autoInstall",
-    "packages.catalogues",
-    "packages.deny",
-    "packages.findLinks",
-    "packages.index",
-    "packages.installer",
-    "packages.minAgeDays",
-    "packages.verify",
-    "plugins",
-    "redact",
-    "sandbox",
-    "shellCommandPrefix",
-    "shellPath",
-)
-"""Settings that decide which plugins, guards or programs are used; plugins need the user's consent to change them."""
+__all__ = ["migrate"]
 
 
 def migrate(values: dict[str, Any]) -> dict[str, Any]:
@@ -77,8 +36,3 @@ def _current_names(key: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield "skills", value["customDirectories"]
     else:
         yield key, value
-
-
-def remove_global_only(values: dict[str, Any]) -> list[str]:
-    """Remove ``GLOBAL_ONLY`` settings from a project's settings; return the names of the removed settings."""
-    return [key for key in GLOBAL_ONLY if values.pop(key, None) is not None]

@@ -1,80 +1,154 @@
-"""Every setting: its type, its default and its description. The documentation is generated from it.
+"""Every setting: its type, its default, its description, and what a project may do to it.
 
-Fields are in snake_case, keys in the file in camelCase. Unknown keys are kept: they may belong to a plugin.
+Fields are in snake_case, keys in the file in camelCase. Unknown keys are kept: they may belong to a plugin. The
+documentation and the JSON schema are generated from this module (``schema_info``). The classes only group declarations:
+nothing creates instances of them, and attrs would take longer to build them than a project's settings take to be read.
 """
 
-# ruff: noqa: RUF009, FBT003 - every field is made by one function that takes its default first
+# ruff: noqa: FBT003 - every setting is declared by one function that takes its default first
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from attrs import field, frozen
+from pi_core.settings.project_limits import ProjectRule, RuleTree
 
-__all__ = ["SettingsSchema"]
+__all__ = ["Declaration", "SettingsSchema", "declarations", "key_of", "project_rules"]
+
+
+class Declaration(NamedTuple):
+    """One setting, part of a list's items, or group of settings.
+
+    Attributes:
+        default: The default value; None if there is none.
+        description: What it does, a sentence without its full stop.
+        project: What a trusted project's file may do to it; None for groups and parts.
+        unset: The value that a project's is compared with if the user has not set it, instead of the default.
+        consent: Whether plugins need the user's consent to change it although a project may set it.
+        limits: ``minimum`` and ``maximum`` of numbers.
+        key: The key in the file, if it is not the field's name in camelCase.
+        group: The class with the settings of a group.
+        each: Whether the group's settings stand below any name.
+    """
+
+    default: Any
+    description: str
+    project: Any = None
+    unset: Any = None
+    consent: bool = False
+    limits: dict[str, float] = {}  # noqa: RUF012 - never changed
+    key: str | None = None
+    group: type | None = None
+    each: bool = False
 
 
 def _setting(
     default: Any,
     description: str,
     *,
+    project: str | tuple[str, ...],
     at_least: float | None = None,
     at_most: float | None = None,
     key: str | None = None,
+    unset: Any = None,
+    consent: bool = False,
 ) -> Any:
-    """Return a field with a default, a type's own default if that is a type, and its description in the documentation.
-
-    Args:
-        default: The default value.
-        description: What it does, a sentence without its full stop.
-        at_least: The smallest number.
-        at_most: The largest number.
-        key: The key in the file, if it is not the field's name in camelCase.
-    """
-    limits = {"minimum": at_least, "maximum": at_most, "key": key}
-    metadata = {"description": description, **{name: limit for name, limit in limits.items() if limit is not None}}
-    if isinstance(default, type):
-        return field(factory=default, metadata=metadata)
-    return field(default=default, metadata=metadata)
+    """Declare a setting; every one says what a project may do to it (``pi_hookspecs.ProjectMay``)."""
+    value = default() if isinstance(default, type) else default
+    limits = {name: limit for name, limit in (("minimum", at_least), ("maximum", at_most)) if limit is not None}
+    return Declaration(value, description, project, unset, consent, limits, key)
 
 
-@frozen(kw_only=True)
+def _group(group: type, description: str, *, each: bool = False, key: str | None = None) -> Any:
+    """Declare the settings of a class as a group; ``each`` has them once below any name."""
+    return Declaration(None, description, group=group, each=each, key=key)
+
+
+def _part(default: Any, description: str, *, at_least: float | None = None) -> Any:
+    """Declare a field of the objects in a list."""
+    return Declaration(default, description, limits={} if at_least is None else {"minimum": at_least})
+
+
+def declarations(group: type) -> dict[str, Declaration]:
+    """Return the declarations of a class and its bases by field name, those of the bases first."""
+    return {
+        name: value
+        for base in reversed(group.__mro__)
+        for name, value in vars(base).items()
+        if isinstance(value, Declaration)
+    }
+
+
+def key_of(name: str, declaration: Declaration) -> str:
+    """Return a setting's key in the file."""
+    first, *further = name.split("_")
+    return declaration.key or first + "".join(word.capitalize() for word in further)
+
+
+def project_rules(group: type | None = None) -> RuleTree:
+    """Return what a project may do to each setting, nested like the files; ``*`` is any name."""
+    tree: RuleTree = {}
+    for name, declared in declarations(SettingsSchema if group is None else group).items():
+        if declared.group is not None:
+            below = project_rules(declared.group)
+            tree[key_of(name, declared)] = {"*": below} if declared.each else below
+        else:
+            unset = declared.default if declared.unset is None else declared.unset
+            tree[key_of(name, declared)] = ProjectRule(declared.project, unset, declared.consent)
+    return tree
+
+
 class PackageSettings:
     """What is installed, and from where."""
 
     packages: list[str | dict[str, Any]] = _setting(
-        list, "Packages with plugins, extensions, skills, prompts and themes"
+        list, "Packages with plugins, extensions, skills, prompts and themes", project="set", consent=True
     )
     packages_auto_install: bool = _setting(
-        True, "Install locked packages that are missing when pi starts", key="packages.autoInstall"
+        True, "Install locked packages that are missing when pi starts", key="packages.autoInstall", project="disable"
     )
     packages_installer: list[str] = _setting(
-        list, "Command of uv or pip to install packages with, as a list of words", key="packages.installer"
+        list,
+        "Command of uv or pip to install packages with, as a list of words",
+        key="packages.installer",
+        project="nothing",
     )
     packages_index: str | None = _setting(
         None,
         "URL of the package index, instead of the one in the configuration of uv or pip",
         key="packages.index",
+        project="nothing",
     )
     packages_find_links: list[str] = _setting(
-        list, "Folders and web pages with wheels, in addition to the index", key="packages.findLinks"
+        list, "Folders and web pages with wheels, in addition to the index", key="packages.findLinks", project="nothing"
     )
     packages_allow_builds: bool = _setting(
-        False, "Allow building dependencies from source, which runs their code", key="packages.allowBuilds"
+        False,
+        "Allow building dependencies from source, which runs their code",
+        key="packages.allowBuilds",
+        project="nothing",
     )
     packages_min_age_days: float = _setting(
-        0.0, "Ignore releases that are younger than this many days; needs uv", at_least=0, key="packages.minAgeDays"
+        0.0,
+        "Ignore releases that are younger than this many days; needs uv",
+        at_least=0,
+        key="packages.minAgeDays",
+        project="nothing",
     )
     packages_deny: list[str] = _setting(
-        list, "Patterns of packages that are neither installed nor loaded", key="packages.deny"
+        list, "Patterns of packages that are neither installed nor loaded", key="packages.deny", project="add"
     )
     packages_verify: Literal["attested"] | None = _setting(
         None,
         "Proof that packages of an index need: `attested` requires a valid attestation of their publisher",
         key="packages.verify",
+        project=("attested",),
     )
     packages_catalogues: list[str] = _setting(
-        list, "Additional catalogues for `pi search`: paths and URLs of JSON files", key="packages.catalogues"
+        list,
+        "Additional catalogues for `pi search`: paths and URLs of JSON files",
+        key="packages.catalogues",
+        project="nothing",
     )
 
 
@@ -85,418 +159,499 @@ QueueMode: TypeAlias = Literal["one-at-a-time", "all"]
 Names: TypeAlias = list[str]
 
 
-@frozen(kw_only=True)
 class CompactionOverride:
     """Settings of one model, under its ``provider/id``."""
 
-    enabled: bool | None = _setting(None, "Compact automatically")
-    reserve_tokens: int | None = _setting(None, "Tokens kept free for the answer", at_least=0)
-    keep_recent_tokens: int | None = _setting(None, "Tokens of the latest messages that are kept unchanged", at_least=0)
+    enabled: bool | None = _setting(None, "Compact automatically", project="set")
+    reserve_tokens: int | None = _setting(None, "Tokens kept free for the answer", at_least=0, project="set")
+    keep_recent_tokens: int | None = _setting(
+        None, "Tokens of the latest messages that are kept unchanged", at_least=0, project="set"
+    )
 
 
-@frozen(kw_only=True)
 class CompactionSettings:
     """When a long conversation is summarized."""
 
-    enabled: bool = _setting(True, "Compact the conversation automatically before the model's context window is full")
-    reserve_tokens: int = _setting(16_384, "Tokens kept free for the answer", at_least=0)
-    keep_recent_tokens: int = _setting(20_000, "Tokens of the latest messages that are kept unchanged", at_least=0)
-    model_overrides: dict[str, CompactionOverride] = _setting(dict, "The same for individual models, by `provider/id`")
-    pinned: Names = _setting(list, "Sentences that every summary keeps verbatim")
+    enabled: bool = _setting(
+        True, "Compact the conversation automatically before the model's context window is full", project="set"
+    )
+    reserve_tokens: int = _setting(16_384, "Tokens kept free for the answer", at_least=0, project="set")
+    keep_recent_tokens: int = _setting(
+        20_000, "Tokens of the latest messages that are kept unchanged", at_least=0, project="set"
+    )
+    model_overrides: dict[str, CompactionOverride] = _group(
+        CompactionOverride, "The same for individual models, by `provider/id`", each=True
+    )
+    pinned: Names = _setting(list, "Sentences that every summary keeps verbatim", project="set")
 
 
-@frozen(kw_only=True)
 class BranchSummarySettings:
     """Summaries of abandoned branches."""
 
-    reserve_tokens: int = _setting(16_384, "Tokens kept free for the summary of an abandoned branch", at_least=0)
-    skip_prompt: bool = _setting(False, "Leave a branch without offering to summarize it; no summary is written")
+    reserve_tokens: int = _setting(
+        16_384, "Tokens kept free for the summary of an abandoned branch", at_least=0, project="set"
+    )
+    skip_prompt: bool = _setting(
+        False, "Leave a branch without offering to summarize it; no summary is written", project="set"
+    )
 
 
-@frozen(kw_only=True)
 class ProviderRetrySettings:
     """Limits of a single request."""
 
     timeout_ms: int | None = _setting(
-        None, "Milliseconds without a byte after which a request ends; `httpIdleTimeoutMs` if not set", at_least=0
+        None,
+        "Milliseconds without a byte after which a request ends; `httpIdleTimeoutMs` if not set",
+        at_least=0,
+        project="set",
     )
-    max_retries: int = _setting(0, "Retries of the transport itself, in addition to pi's", at_least=0)
+    max_retries: int = _setting(0, "Retries of the transport itself, in addition to pi's", at_least=0, project="set")
     max_retry_delay_ms: int = _setting(
-        60_000, "Longest wait that a server may ask for, in milliseconds; 0 means no limit", at_least=0
+        60_000, "Longest wait that a server may ask for, in milliseconds; 0 means no limit", at_least=0, project="set"
     )
 
 
-@frozen(kw_only=True)
 class RetrySettings:
     """Retries of requests that fail for a temporary reason."""
 
-    enabled: bool = _setting(True, "Retry automatically when a request fails for a temporary reason")
-    max_retries: int = _setting(3, "Number of attempts after the first one", at_least=0)
-    base_delay_ms: int = _setting(2000, "Milliseconds before the first retry; doubled each time", at_least=0)
-    max_delay_ms: int = _setting(60_000, "Longest wait between two retries, in milliseconds", at_least=0)
-    max_agent_delay_ms: int | None = _setting(None, "Alias of `retry.maxDelayMs`, which takes precedence", at_least=0)
-    jitter: float = _setting(0.0, "Random part of each wait, as a fraction from 0 to 1", at_least=0)
-    failover: Names = _setting(list, "Models, as `provider/id`, to continue with if retrying does not help")
-    provider: ProviderRetrySettings = _setting(ProviderRetrySettings, "Limits of a single request")
+    enabled: bool = _setting(True, "Retry automatically when a request fails for a temporary reason", project="set")
+    max_retries: int = _setting(3, "Number of attempts after the first one", at_least=0, project="set")
+    base_delay_ms: int = _setting(
+        2000, "Milliseconds before the first retry; doubled each time", at_least=0, project="set"
+    )
+    max_delay_ms: int = _setting(60_000, "Longest wait between two retries, in milliseconds", at_least=0, project="set")
+    max_agent_delay_ms: int | None = _setting(
+        None, "Alias of `retry.maxDelayMs`, which takes precedence", at_least=0, project="set"
+    )
+    jitter: float = _setting(0.0, "Random part of each wait, as a fraction from 0 to 1", at_least=0, project="set")
+    failover: Names = _setting(
+        list, "Models, as `provider/id`, to continue with if retrying does not help", project="set", consent=True
+    )
+    provider: ProviderRetrySettings = _group(ProviderRetrySettings, "Limits of a single request")
 
 
-@frozen(kw_only=True)
 class ThinkingBudgets:
     """Tokens for thinking, by level."""
 
-    minimal: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
-    low: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
-    medium: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
-    high: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
-    xhigh: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
-    max: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
+    minimal: int | None = _setting(None, "Tokens for thinking at this level", at_least=0, project="set")
+    low: int | None = _setting(None, "Tokens for thinking at this level", at_least=0, project="set")
+    medium: int | None = _setting(None, "Tokens for thinking at this level", at_least=0, project="set")
+    high: int | None = _setting(None, "Tokens for thinking at this level", at_least=0, project="set")
+    xhigh: int | None = _setting(None, "Tokens for thinking at this level", at_least=0, project="set")
+    max: int | None = _setting(None, "Tokens for thinking at this level", at_least=0, project="set")
 
 
-@frozen(kw_only=True)
 class BashSettings:
     """The tool `bash`."""
 
     max_output_file_bytes: int = _setting(
-        1024**3, "Maximum size, in bytes, of the file with a command's full output", at_least=0
+        1024**3, "Maximum size, in bytes, of the file with a command's full output", at_least=0, project="lower"
     )
-    keep_background: bool = _setting(False, "Keep background processes of a command running when it ends")
+    keep_background: bool = _setting(
+        False, "Keep background processes of a command running when it ends", project="set"
+    )
 
 
-@frozen(kw_only=True)
 class ImageSettings:
     """Images for the model."""
 
-    auto_resize: bool = _setting(True, "Shrink images to at most 2000x2000")
-    block_images: bool = _setting(False, "Do not send images to the model")
+    auto_resize: bool = _setting(True, "Shrink images to at most 2000x2000", project="set")
+    block_images: bool = _setting(False, "Do not send images to the model", project="enable")
 
 
-@frozen(kw_only=True)
 class TerminalSettings:
     """Display options of front ends."""
 
-    show_images: bool = _setting(True, "Show images if the terminal supports them")
+    show_images: bool = _setting(True, "Show images if the terminal supports them", project="set")
     images: Literal["auto", "kitty", "iterm2", "none", False] = _setting(
-        "auto", "Protocol of images; `none` or false draws them with half blocks; `auto` detects it"
+        "auto", "Protocol of images; `none` or false draws them with half blocks; `auto` detects it", project="set"
     )
-    image_width_cells: int = _setting(80, "Largest width of an image, in cells", at_least=1)
-    hyperlinks: Literal["auto", True, False] = _setting("auto", "Make links clickable (OSC 8); `auto` detects it")
-    true_color: Literal["auto", True, False] = _setting("auto", "Use all colours, not only 256; `auto` detects it")
-    clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks")
+    image_width_cells: int = _setting(80, "Largest width of an image, in cells", at_least=1, project="set")
+    hyperlinks: Literal["auto", True, False] = _setting(
+        "auto", "Make links clickable (OSC 8); `auto` detects it", project="set"
+    )
+    true_color: Literal["auto", True, False] = _setting(
+        "auto", "Use all colours, not only 256; `auto` detects it", project="set"
+    )
+    clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks", project="set")
     show_terminal_progress: bool = _setting(
-        False, "Show progress in the terminal's tab (OSC 9;4) while pi is working, in the full screen"
+        False, "Show progress in the terminal's tab (OSC 9;4) while pi is working, in the full screen", project="set"
     )
 
 
-@frozen(kw_only=True)
 class MarkdownSettings:
     """Display of Markdown in front ends."""
 
-    code_block_indent: str = _setting("  ", "Indentation of each line of a code block")
+    code_block_indent: str = _setting("  ", "Indentation of each line of a code block", project="set")
     mermaid: Literal["off", "final", "streaming"] = _setting(
-        "final", "Draw Mermaid diagrams: never, when the answer is complete, or when their block is"
+        "final", "Draw Mermaid diagrams: never, when the answer is complete, or when their block is", project="set"
     )
 
 
-@frozen(kw_only=True)
 class WarningSettings:
     """Warnings that can be turned off."""
 
     anthropic_extra_usage: bool = _setting(
-        True, "Warn when requests with a sign-in to Anthropic may be billed as extra usage, in the full screen"
+        True,
+        "Warn when requests with a sign-in to Anthropic may be billed as extra usage, in the full screen",
+        project="enable",
     )
 
 
-@frozen(kw_only=True)
 class SystemPromptSettings:
     """What pi adds to the system prompt."""
 
-    date: bool = _setting(False, "Add today's date to the system prompt; this invalidates the prompt cache once a day")
+    date: bool = _setting(
+        False, "Add today's date to the system prompt; this invalidates the prompt cache once a day", project="set"
+    )
 
 
-@frozen(kw_only=True)
 class MemorySettings:
     """MEMORY.md."""
 
-    enabled: bool = _setting(False, "Offer the memory tools even if there is no MEMORY.md yet")
+    enabled: bool = _setting(False, "Offer the memory tools even if there is no MEMORY.md yet", project="set")
 
 
-@frozen(kw_only=True)
 class AgentSettings:
     """Tasks that the model hands to agents."""
 
     enabled: bool | None = _setting(
-        None, "Offer the tool `task`. If not set, it is offered if there is an [agent file](agents.md)"
+        None, "Offer the tool `task`. If not set, it is offered if there is an [agent file](agents.md)", project="set"
     )
-    max_parallel: int = _setting(4, "How many agents of a session work at the same time; others wait", at_least=1)
+    max_parallel: int = _setting(
+        4, "How many agents of a session work at the same time; others wait", at_least=1, project="lower"
+    )
 
 
-@frozen(kw_only=True)
 class GuardrailRule:
     """One of the user's own rules."""
 
-    action: Literal["allow", "ask", "deny"] | None = _setting(None, "Action if all other fields match")
-    tool: str | None = _setting(None, "Pattern of the tool's name; any tool if not set")
-    command: str | None = _setting(None, "Pattern of a simple command")
-    path: str | None = _setting(None, "Pattern of a file")
-    reason: str | None = _setting(None, "Reason, in the user's words")
+    action: Literal["allow", "ask", "deny"] | None = _part(None, "Action if all other fields match")
+    tool: str | None = _part(None, "Pattern of the tool's name; any tool if not set")
+    command: str | None = _part(None, "Pattern of a simple command")
+    path: str | None = _part(None, "Pattern of a file")
+    reason: str | None = _part(None, "Reason, in the user's words")
 
 
-@frozen(kw_only=True)
 class GuardrailAmounts:
     """How much may be spent before the next request, or call, is refused."""
 
-    requests: float | None = _setting(None, "Requests to a model", at_least=0)
-    tokens: float | None = _setting(None, "Tokens, sent and received", at_least=0)
-    dollars: float | None = _setting(None, "Dollars", at_least=0)
-    tool_calls_per_minute: float | None = _setting(None, "Tool calls within a minute", at_least=0)
+    requests: float | None = _setting(None, "Requests to a model", at_least=0, project="lower")
+    tokens: float | None = _setting(None, "Tokens, sent and received", at_least=0, project="lower")
+    dollars: float | None = _setting(None, "Dollars", at_least=0, project="lower")
+    tool_calls_per_minute: float | None = _setting(None, "Tool calls within a minute", at_least=0, project="lower")
 
 
-@frozen(kw_only=True)
 class GuardrailLimits:
     """What one prompt and what a session may spend."""
 
-    run: GuardrailAmounts = _setting(GuardrailAmounts, "Limits of one prompt")
-    session: GuardrailAmounts = _setting(GuardrailAmounts, "Limits of a session")
+    run: GuardrailAmounts = _group(GuardrailAmounts, "Limits of one prompt")
+    session: GuardrailAmounts = _group(GuardrailAmounts, "Limits of a session")
 
 
-@frozen(kw_only=True)
 class BudgetAmounts:
     """How much may be used."""
 
-    dollars: float | None = _setting(None, "Dollars", at_least=0)
-    tokens: float | None = _setting(None, "Tokens, sent and received", at_least=0)
-    requests: float | None = _setting(None, "Requests to a model", at_least=0)
-    seconds: float | None = _setting(None, "Seconds, tools included", at_least=0)
-    tool_calls: float | None = _setting(None, "Tool calls", at_least=0)
+    dollars: float | None = _setting(None, "Dollars", at_least=0, project="lower")
+    tokens: float | None = _setting(None, "Tokens, sent and received", at_least=0, project="lower")
+    requests: float | None = _setting(None, "Requests to a model", at_least=0, project="lower")
+    seconds: float | None = _setting(None, "Seconds, tools included", at_least=0, project="lower")
+    tool_calls: float | None = _setting(None, "Tool calls", at_least=0, project="lower")
 
 
-@frozen(kw_only=True)
 class BudgetScopes:
     """``budgets.by.NAME``: what the requests of one plugin, or of one agent, may use."""
 
-    run: BudgetAmounts = _setting(BudgetAmounts, "Limits of one prompt")
-    session: BudgetAmounts = _setting(BudgetAmounts, "Limits of a session")
-    day: BudgetAmounts = _setting(BudgetAmounts, "Limits of a day")
-    project: BudgetAmounts = _setting(BudgetAmounts, "Limits of a working directory")
-    total: BudgetAmounts = _setting(BudgetAmounts, "Limits of everything in the ledger")
+    run: BudgetAmounts = _group(BudgetAmounts, "Limits of one prompt")
+    session: BudgetAmounts = _group(BudgetAmounts, "Limits of a session")
+    day: BudgetAmounts = _group(BudgetAmounts, "Limits of a day")
+    project: BudgetAmounts = _group(BudgetAmounts, "Limits of a working directory")
+    total: BudgetAmounts = _group(BudgetAmounts, "Limits of everything in the ledger")
 
 
-@frozen(kw_only=True)
 class BudgetSettings(BudgetScopes):
     """``budgets``: of the plugin of that name."""
 
-    by: dict[str, BudgetScopes] = _setting(
-        dict, "The same limits for a plugin's requests, by its name, and for child sessions, by `agent:NAME`"
+    by: dict[str, BudgetScopes] = _group(
+        BudgetScopes,
+        "The same limits for a plugin's requests, by its name, and for child sessions, by `agent:NAME`",
+        each=True,
     )
     unknown_price: Literal["refuse", "tokens", "ignore"] = _setting(
         "tokens",
         "What to do with models of unknown price if dollars are limited: refuse them, count only their tokens and"
         " say so, or count without a notice",
+        project=("refuse", "tokens", "ignore"),
     )
 
 
-@frozen(kw_only=True)
 class RedactSettings:
     """``redact``: of the plugin of that name."""
 
-    enabled: bool = _setting(True, "Keep [secrets](redaction.md) out of stored data")
-    provider: bool = _setting(False, "Also replace secrets in requests; tools get the originals")
-    output: bool = _setting(False, "Also replace secrets in the output of JSON and RPC mode")
-    strict: bool = _setting(False, "Also replace random-looking values of key-like names; refuse invalid patterns")
-    patterns: Names = _setting(list, "Additional secrets, as regular expressions")
+    enabled: bool = _setting(True, "Keep [secrets](redaction.md) out of stored data", project="enable")
+    provider: bool = _setting(False, "Also replace secrets in requests; tools get the originals", project="enable")
+    output: bool = _setting(False, "Also replace secrets in the output of JSON and RPC mode", project="enable")
+    strict: bool = _setting(
+        False, "Also replace random-looking values of key-like names; refuse invalid patterns", project="enable"
+    )
+    patterns: Names = _setting(list, "Additional secrets, as regular expressions", project="add")
 
 
-@frozen(kw_only=True)
 class SandboxSettings:
     """``sandbox``: of the plugin of that name."""
 
     mode: Literal["off", "auto", "bwrap", "landlock", "seatbelt"] = _setting(
-        "off", "Engine of the [sandbox](sandbox.md); `auto` selects the first one that works"
+        "off",
+        "Engine of the [sandbox](sandbox.md); `auto` selects the first one that works",
+        project=("bwrap", "auto", "landlock", "seatbelt", "off"),
     )
     network: Literal["off", "allow", "open"] = _setting(
-        "off", "What sandboxed programs can reach: nothing, the hosts in `allow`, or everything"
+        "off",
+        "What sandboxed programs can reach: nothing, the hosts in `allow`, or everything",
+        project=("off", "allow", "open"),
     )
-    allow: Names = _setting(list, "Hosts to allow if `network` is `allow`: `host`, `host:port` or `*.domain`")
-    write: Names = _setting(list, "Folders that programs can change, in addition to the working directory")
-    deny_read: Names = _setting(list, "Paths that programs cannot read, in addition to keys and logins")
-    env: Names = _setting(list, "Environment variables that programs get even though they look like keys")
+    allow: Names = _setting(
+        list, "Hosts to allow if `network` is `allow`: `host`, `host:port` or `*.domain`", project="narrow"
+    )
+    write: Names = _setting(
+        list, "Folders that programs can change, in addition to the working directory", project="narrow"
+    )
+    deny_read: Names = _setting(list, "Paths that programs cannot read, in addition to keys and logins", project="add")
+    env: Names = _setting(
+        list, "Environment variables that programs get even though they look like keys", project="narrow"
+    )
 
 
-@frozen(kw_only=True)
 class AcpSettings:
     """``acp``: of ``pi acp``."""
 
-    terminal: bool = _setting(False, "Run commands in the [editor's](acp.md) terminals, where pi's limits do not apply")
+    terminal: bool = _setting(
+        False, "Run commands in the [editor's](acp.md) terminals, where pi's limits do not apply", project="disable"
+    )
 
 
-@frozen(kw_only=True)
 class GuardrailSettings:
     """Checks before a tool runs."""
 
-    enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths")
-    rules: list[GuardrailRule] = _setting(list, "Rules to check before pi's own; the first match applies")
-    protected_paths: Names = _setting(list, "Names of additional protected files; `!name` removes one")
-    limits: GuardrailLimits = _setting(GuardrailLimits, "[Budgets](budgets.md); no limit if not set")
+    enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths", project="enable")
+    rules: list[GuardrailRule] = _setting(
+        list, "Rules to check before pi's own; the first match applies", project="restrict"
+    )
+    protected_paths: Names = _setting(
+        list, "Names of additional protected files; `!name` removes one", project="restrict"
+    )
+    limits: GuardrailLimits = _group(GuardrailLimits, "[Budgets](budgets.md); no limit if not set")
 
 
-@frozen(kw_only=True)
 class PluginSettings:
     """Which plugins are used, and in which order."""
 
-    disabled: Names = _setting(list, "Plugins to leave out")
+    disabled: Names = _setting(list, "Plugins to leave out", project="nothing")
     allow: Names | None = _setting(
         None,
         "Patterns of plugins to load; if set, only these and pi's own are loaded. A project can only narrow the list",
+        project="narrow",
     )
-    required: Names = _setting(list, "Plugins that must be loaded for a session to start")
-    watch: bool = _setting(False, "Log what plugins open, start and connect to without [declaring it](packages.md)")
-    order: Names = _setting(list, "Load order of plugins; plugins that are not named keep their positions")
+    required: Names = _setting(list, "Plugins that must be loaded for a session to start", project="add")
+    watch: bool = _setting(
+        False, "Log what plugins open, start and connect to without [declaring it](packages.md)", project="enable"
+    )
+    order: Names = _setting(
+        list, "Load order of plugins; plugins that are not named keep their positions", project="nothing"
+    )
     prefer: dict[str, str] = _setting(
-        dict, 'Which plugin wins if several register the same name, for example `{"tool:grep": "tools-fast"}`'
+        dict,
+        'Which plugin wins if several register the same name, for example `{"tool:grep": "tools-fast"}`',
+        project="nothing",
     )
 
 
-@frozen(kw_only=True)
 class HookTimeout:
     """The deadline of one plugin, or of one hook."""
 
-    timeout: float | None = _setting(None, "Seconds that a call may take", at_least=0.001)
+    timeout: float | None = _setting(None, "Seconds that a call may take", at_least=0.001, project="nothing")
 
 
-@frozen(kw_only=True)
 class HookSettings:
     """Deadlines of plugins."""
 
     timeout: float | None = _setting(
-        None, "Seconds that a plugin may take to load or to answer a hook; if not set, 30 or 600", at_least=0.001
+        None,
+        "Seconds that a plugin may take to load or to answer a hook; if not set, 30 or 600",
+        at_least=0.001,
+        project="nothing",
     )
-    plugins: dict[str, HookTimeout] = _setting(dict, "The same for individual plugins, by name")
-    specs: dict[str, HookTimeout] = _setting(dict, "The same for individual hooks, by name")
+    plugins: dict[str, HookTimeout] = _group(HookTimeout, "The same for individual plugins, by name", each=True)
+    specs: dict[str, HookTimeout] = _group(HookTimeout, "The same for individual hooks, by name", each=True)
 
 
-@frozen(kw_only=True)
 class SettingsSchema(PackageSettings):
     """All of ``settings.json``."""
 
     # Model
-    default_provider: str | None = _setting(None, "Provider of new sessions")
-    default_model: str | None = _setting(None, "Model of new sessions")
-    default_thinking_level: ThinkingLevel = _setting("medium", "Reasoning effort of new sessions")
+    default_provider: str | None = _setting(None, "Provider of new sessions", project="set")
+    default_model: str | None = _setting(None, "Model of new sessions", project="set")
+    default_thinking_level: ThinkingLevel = _setting("medium", "Reasoning effort of new sessions", project="set")
     model_thinking_levels: dict[str, ThinkingLevel] = _setting(
-        dict, "Reasoning effort of new sessions by model, as `provider/id`; `defaultThinkingLevel` for others"
+        dict,
+        "Reasoning effort of new sessions by model, as `provider/id`; `defaultThinkingLevel` for others",
+        project="set",
     )
-    enabled_models: Names = _setting(list, "Patterns of the models to cycle through, as for `--models`")
-    persist_model_choice: bool = _setting(False, "Make a model or thinking level the default when the user selects it")
+    enabled_models: Names = _setting(list, "Patterns of the models to cycle through, as for `--models`", project="set")
+    persist_model_choice: bool = _setting(
+        False, "Make a model or thinking level the default when the user selects it", project="disable"
+    )
     cache_warming: Literal["off", "streaming", "idle"] = _setting(
         "streaming",
         "When to keep long prompts in their provider's [cache](cache.md): never, while a prompt is being answered, or"
         " also while pi waits for the next one",
+        project="nothing",
     )
-    thinking_budgets: ThinkingBudgets = _setting(ThinkingBudgets, "Tokens for thinking, by level")
+    thinking_budgets: ThinkingBudgets = _group(ThinkingBudgets, "Tokens for thinking, by level")
     transport: str | None = _setting(
-        None, "Transport for requests, if a provider offers several: `auto`, `sse`, `websocket` or `sdk`"
+        None, "Transport for requests, if a provider offers several: `auto`, `sse`, `websocket` or `sdk`", project="set"
     )
     http_proxy: str | None = _setting(
-        None, "Proxy for all requests, instead of the one that the environment names, as `http://host:port`"
+        None,
+        "Proxy for all requests, instead of the one that the environment names, as `http://host:port`",
+        project="nothing",
     )
     http_idle_timeout_ms: int = _setting(
-        300_000, "Milliseconds that a server may stay silent; 0 means no limit", at_least=0
+        300_000, "Milliseconds that a server may stay silent; 0 means no limit", at_least=0, project="set"
     )
     http_progress_timeout_ms: int | None = _setting(
         None,
         "Milliseconds within which an answer has to make progress, not counting pings; if not set, ten minutes, or"
         " `httpIdleTimeoutMs` if that is longer; 0 means no limit",
         at_least=0,
+        project="set",
     )
 
     local_servers_timeout_ms: int = _setting(
-        200, "Milliseconds that local servers have to list their models", at_least=0
+        200, "Milliseconds that local servers have to list their models", at_least=0, project="set"
     )
 
     # Messages and tools
-    steering_mode: QueueMode = _setting("one-at-a-time", "How many queued messages interrupt a run at a time")
-    follow_up_mode: QueueMode = _setting("one-at-a-time", "How many queued messages are sent when a run ends")
+    steering_mode: QueueMode = _setting(
+        "one-at-a-time", "How many queued messages interrupt a run at a time", project="set"
+    )
+    follow_up_mode: QueueMode = _setting(
+        "one-at-a-time", "How many queued messages are sent when a run ends", project="set"
+    )
     steering_interrupt: Literal["wait", "skip"] | None = _setting(
         None,
         "Whether a steering message waits for running tools or skips unstarted ones; default: depends on "
         "`toolExecution`",
+        project="set",
     )
-    tool_execution: Literal["parallel", "sequential"] = _setting("parallel", "How to run the tool calls of one answer")
+    tool_execution: Literal["parallel", "sequential"] = _setting(
+        "parallel", "How to run the tool calls of one answer", project="set"
+    )
     default_tools: Names | None = _setting(
         None,
         "Which of read, bash, powershell, edit, write, grep, find, ls and process to offer; does not affect tools of "
         "other plugins",
+        project="narrow",
+        unset=("read", "bash", "edit", "write"),
     )
-    shell_path: str | None = _setting(None, "The shell that the tool `bash` uses, instead of the system's")
-    shell_command_prefix: str | None = _setting(None, "Text to insert before every shell command, on a separate line")
-    bash: BashSettings = _setting(BashSettings, "The tool `bash`")
-    images: ImageSettings = _setting(ImageSettings, "Images for the model")
+    shell_path: str | None = _setting(
+        None, "The shell that the tool `bash` uses, instead of the system's", project="nothing"
+    )
+    shell_command_prefix: str | None = _setting(
+        None, "Text to insert before every shell command, on a separate line", project="nothing"
+    )
+    bash: BashSettings = _group(BashSettings, "The tool `bash`")
+    images: ImageSettings = _group(ImageSettings, "Images for the model")
 
     # Long conversations and failures
-    compaction: CompactionSettings = _setting(CompactionSettings, "When a conversation is summarized")
-    branch_summary: BranchSummarySettings = _setting(BranchSummarySettings, "Summaries of abandoned branches")
-    retry: RetrySettings = _setting(RetrySettings, "Requests that failed")
+    compaction: CompactionSettings = _group(CompactionSettings, "When a conversation is summarized")
+    branch_summary: BranchSummarySettings = _group(BranchSummarySettings, "Summaries of abandoned branches")
+    retry: RetrySettings = _group(RetrySettings, "Requests that failed")
 
     show_cache_miss_notices: bool = _setting(
         False,
         "Show notices about prompts that missed the provider's cache, the cost of summaries, and repeated requests",
+        project="set",
     )
-    warnings: WarningSettings = _setting(WarningSettings, "Warnings")
+    warnings: WarningSettings = _group(WarningSettings, "Warnings")
 
     # Sessions
-    session_dir: str | None = _setting(None, "Folder for sessions, instead of the one in the agent directory")
-    session_store: str = _setting("jsonl", "Name of the session store")
-    session_sync: Literal["never", "turn", "entry"] = _setting("turn", "When entries are synced to disk")
+    session_dir: str | None = _setting(
+        None, "Folder for sessions, instead of the one in the agent directory", project="nothing"
+    )
+    session_store: str = _setting("jsonl", "Name of the session store", project="nothing")
+    session_sync: Literal["never", "turn", "entry"] = _setting(
+        "turn", "When entries are synced to disk", project=("entry", "turn", "never")
+    )
 
     # Plugins
-    plugins: PluginSettings = _setting(PluginSettings, "Which plugins are used")
-    hooks: HookSettings = _setting(HookSettings, "How long plugins may take")
-    agents: AgentSettings = _setting(AgentSettings, "Tasks that the model hands to agents")
-    acp: AcpSettings = _setting(AcpSettings, "pi inside editors")
-    budgets: BudgetSettings = _setting(BudgetSettings, "[Budgets](budgets.md); no limit if not set")
-    guardrails: GuardrailSettings = _setting(GuardrailSettings, "Checks before a tool runs")
-    redact: RedactSettings = _setting(RedactSettings, "Secrets in stored data")
-    sandbox: SandboxSettings = _setting(SandboxSettings, "Where programs can write and connect")
-    memory: MemorySettings = _setting(MemorySettings, "MEMORY.md")
+    plugins: PluginSettings = _group(PluginSettings, "Which plugins are used")
+    hooks: HookSettings = _group(HookSettings, "How long plugins may take")
+    agents: AgentSettings = _group(AgentSettings, "Tasks that the model hands to agents")
+    acp: AcpSettings = _group(AcpSettings, "pi inside editors")
+    budgets: BudgetSettings = _group(BudgetSettings, "[Budgets](budgets.md); no limit if not set")
+    guardrails: GuardrailSettings = _group(GuardrailSettings, "Checks before a tool runs")
+    redact: RedactSettings = _group(RedactSettings, "Secrets in stored data")
+    sandbox: SandboxSettings = _group(SandboxSettings, "Where programs can write and connect")
+    memory: MemorySettings = _group(MemorySettings, "MEMORY.md")
 
     # Resources
     default_project_trust: Literal["ask", "always", "never"] = _setting(
-        "ask", "Whether to use a project's own files if no decision is stored"
+        "ask", "Whether to use a project's own files if no decision is stored", project="nothing"
     )
-    extensions: Names = _setting(list, "Additional extensions: files and folders; `!` and `-` exclude, `+` forces")
-    skills: Names = _setting(list, "Additional skills, in the same form as `extensions`")
-    prompts: Names = _setting(list, "Additional prompt templates, in the same form as `extensions`")
-    themes: Names = _setting(list, "Additional themes, in the same form as `extensions`")
-    enable_skill_commands: bool = _setting(True, "Offer each skill as `/skill:name`")
-    enable_skill_creation: bool = _setting(False, "Let the model write skills with the tool `create_skill`")
-    npm_command: Names = _setting(list, "Command that replaces `npm`, as a list of words")
-    system_prompt: SystemPromptSettings = _setting(SystemPromptSettings, "What pi adds to the system prompt")
+    extensions: Names = _setting(
+        list, "Additional extensions: files and folders; `!` and `-` exclude, `+` forces", project="set", consent=True
+    )
+    skills: Names = _setting(list, "Additional skills, in the same form as `extensions`", project="set", consent=True)
+    prompts: Names = _setting(
+        list, "Additional prompt templates, in the same form as `extensions`", project="set", consent=True
+    )
+    themes: Names = _setting(list, "Additional themes, in the same form as `extensions`", project="set")
+    enable_skill_commands: bool = _setting(True, "Offer each skill as `/skill:name`", project="set")
+    enable_skill_creation: bool = _setting(
+        False, "Let the model write skills with the tool `create_skill`", project="disable"
+    )
+    npm_command: Names = _setting(list, "Command that replaces `npm`, as a list of words", project="nothing")
+    system_prompt: SystemPromptSettings = _group(SystemPromptSettings, "What pi adds to the system prompt")
 
     # Front ends that draw
     tui_mode: str | None = _setting(
         None,
         "Front end of `pi`: `fullscreen` (the first front end), `regular` (the line mode), or the name of one",
+        project="set",
     )
-    theme: str | None = _setting(None, "Name of the theme; `light-theme/dark-theme` follows the terminal")
+    theme: str | None = _setting(
+        None, "Name of the theme; `light-theme/dark-theme` follows the terminal", project="set"
+    )
     fullscreen_exit_output: Literal["transcript", "resume-hint"] = _setting(
-        "transcript", "What the full screen leaves in the terminal when it ends"
+        "transcript", "What the full screen leaves in the terminal when it ends", project="set"
     )
-    fullscreen_mouse: bool = _setting(True, "Handle the mouse in the full screen; if false, the terminal handles it")
-    fullscreen_copy_on_select: bool = _setting(True, "Copy text in the full screen when the mouse selects it")
+    fullscreen_mouse: bool = _setting(
+        True, "Handle the mouse in the full screen; if false, the terminal handles it", project="set"
+    )
+    fullscreen_copy_on_select: bool = _setting(
+        True, "Copy text in the full screen when the mouse selects it", project="set"
+    )
     fullscreen_scrollbar: Literal["auto", "always", "hidden"] = _setting(
-        "auto", "Scrollbar of the full screen: while scrolled up, always, or never"
+        "auto", "Scrollbar of the full screen: while scrolled up, always, or never", project="set"
     )
-    output_pad: int = _setting(1, "Empty columns on both sides of answers", at_least=0)
-    hide_thinking_block: bool = _setting(False, "Hide the model's thinking")
-    show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, which input methods need")
-    quiet_startup: bool = _setting(False, "Do not show a header at the start")
-    collapse_changelog: bool = _setting(False, "Show a short changelog after an update")
-    double_escape_action: Literal["fork", "tree", "none"] = _setting("tree", "What pressing Escape twice does")
+    output_pad: int = _setting(1, "Empty columns on both sides of answers", at_least=0, project="set")
+    hide_thinking_block: bool = _setting(False, "Hide the model's thinking", project="set")
+    show_hardware_cursor: bool = _setting(
+        False, "Show the terminal's own cursor, which input methods need", project="set"
+    )
+    quiet_startup: bool = _setting(False, "Do not show a header at the start", project="set")
+    collapse_changelog: bool = _setting(False, "Show a short changelog after an update", project="set")
+    double_escape_action: Literal["fork", "tree", "none"] = _setting(
+        "tree", "What pressing Escape twice does", project="set"
+    )
     tree_filter_mode: Literal["default", "no-tools", "user-only", "labeled-only", "all"] = _setting(
-        "default", "Initial filter of the session tree"
+        "default", "Initial filter of the session tree", project="set"
     )
-    editor_padding_x: int = _setting(0, "Empty columns on both sides of the editor", at_least=0)
-    autocomplete_max_visible: int = _setting(5, "How many suggestions are visible at once", at_least=1)
-    external_editor: str | None = _setting(None, "Editor command; takes precedence over `$VISUAL` and `$EDITOR`")
-    terminal: TerminalSettings = _setting(TerminalSettings, "The terminal")
-    markdown: MarkdownSettings = _setting(MarkdownSettings, "Markdown")
+    editor_padding_x: int = _setting(0, "Empty columns on both sides of the editor", at_least=0, project="set")
+    autocomplete_max_visible: int = _setting(5, "How many suggestions are visible at once", at_least=1, project="set")
+    external_editor: str | None = _setting(
+        None, "Editor command; takes precedence over `$VISUAL` and `$EDITOR`", project="nothing"
+    )
+    terminal: TerminalSettings = _group(TerminalSettings, "The terminal")
+    markdown: MarkdownSettings = _group(MarkdownSettings, "Markdown")

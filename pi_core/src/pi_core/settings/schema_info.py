@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
-import attrs
-from attrs import NOTHING, frozen
+from attrs import frozen
 
 from pi_core.base.json_file import short_json
-from pi_core.settings.migrations import GLOBAL_ONLY
-from pi_core.settings.schema import SettingsSchema
+from pi_core.settings.project_limits import ProjectRule, rule_at
+from pi_core.settings.schema import Declaration, SettingsSchema, declarations, key_of, project_rules
 from pi_core.settings.sources import ENVIRONMENT
 from pi_core.settings.values import name_of
 
@@ -30,7 +29,7 @@ class Setting:
         kind: Its type as text.
         description: What it does, a sentence without its full stop.
         variable: The environment variable that also sets it.
-        global_only: Whether it is ignored in a project's file.
+        project: What a trusted project's file may do to it.
     """
 
     steps: tuple[str, ...]
@@ -38,7 +37,7 @@ class Setting:
     kind: str
     description: str
     variable: str | None
-    global_only: bool
+    project: ProjectRule
 
     @property
     def name(self) -> str:
@@ -60,6 +59,7 @@ def json_schema() -> dict[str, Any]:
 def settings() -> Iterator[Setting]:
     """Yield all settings, in the order of the schema."""
     variables = {steps: name for name, steps in ENVIRONMENT.items()}
+    rules = project_rules()
     for steps, node in _nodes(json_schema(), ()):
         yield Setting(
             steps=steps,
@@ -67,7 +67,7 @@ def settings() -> Iterator[Setting]:
             kind=_type_text(node),
             description=node["description"],
             variable=variables.get(steps),
-            global_only=steps[0] in GLOBAL_ONLY,
+            project=_rule(rules, steps),
         )
 
 
@@ -103,19 +103,19 @@ def problem_with(steps: Sequence[str], value: Any) -> str | None:
 
 def _object(cls: type) -> dict[str, Any]:
     hints = get_type_hints(cls)
-    properties = {
-        each.metadata.get("key") or _camel(each.name): _property(each, hints[each.name]) for each in attrs.fields(cls)
-    }
+    properties = {key_of(name, each): _property(each, hints[name]) for name, each in declarations(cls).items()}
     return {"type": "object", "properties": properties}
 
 
-def _property(attribute: attrs.Attribute[Any], hint: Any) -> dict[str, Any]:
-    node = {**_type(hint), **{name: value for name, value in attribute.metadata.items() if name != "key"}}
-    default: Any = attribute.default
-    factory = getattr(default, "factory", None)
-    if factory is not None:
-        default = NOTHING if attrs.has(factory) else factory()
-    return node if default is NOTHING or default is None else {**node, "default": default}
+def _property(declared: Declaration, hint: Any) -> dict[str, Any]:
+    node = {**_type(hint), "description": declared.description, **declared.limits}
+    return node if declared.default is None else {**node, "default": declared.default}
+
+
+def _rule(rules: Any, steps: Sequence[str]) -> ProjectRule:
+    rule = rule_at(rules, steps)
+    assert rule is not None, f"{name_of(steps)} has no rule"  # noqa: S101 - both are made from the same declarations
+    return rule
 
 
 _JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -124,7 +124,7 @@ _JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 def _type(hint: Any) -> dict[str, Any]:
     if hint in _JSON_TYPES:
         return {"type": _JSON_TYPES[hint]}
-    if attrs.has(hint):
+    if isinstance(hint, type) and declarations(hint):
         return _object(hint)
     arguments = get_args(hint)
     if get_origin(hint) is Literal:
@@ -135,11 +135,6 @@ def _type(hint: Any) -> dict[str, Any]:
         return {"type": "object", **({} if arguments[1] is Any else {"additionalProperties": _type(arguments[1])})}
     others = [each for each in arguments if each is not type(None)]
     return _type(others[0]) if len(others) == 1 else {"anyOf": [_type(each) for each in others]}
-
-
-def _camel(name: str) -> str:
-    first, *further = name.split("_")
-    return first + "".join(word.capitalize() for word in further)
 
 
 # From the schema to text

@@ -14,17 +14,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from attrs import evolve
+
 from pi_core.base.json_file import short_json
 from pi_core.base.paths import agent_dir as default_agent_dir
-from pi_core.settings.migrations import GLOBAL_ONLY
 from pi_core.settings.sources import FileStorage, MemorySource, StoredSource
 from pi_core.settings.trust import ProjectTrust
-from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, put, remove, steps_of
+from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, nested, put, remove, steps_of
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pi_core.settings.project_limits import ProjectRule, RuleTree
     from pi_core.settings.sources import Layer, Scope, SettingsStorage
     from pi_core.settings.values import Key
 
@@ -54,6 +56,7 @@ class Settings:
         self.agent_dir = agent_dir
         self.problems: list[str] = []
         self._version = 0
+        self._plugin_rules: dict[tuple[str, ...], ProjectRule] = {}
         self._source = source
         self._holds = 0
         self.reload()
@@ -123,7 +126,7 @@ class Settings:
         """Read all layers again, and decide again whether the project is trusted."""
         self.problems = []
         self._stamp = self._source.stamp()
-        self._set_layers(*self._source.read(self.problems.append))
+        self._set_layers(*self._source.read(self.problems.append), self.problems.append)
         self.get_choice("defaultProjectTrust", _DEFAULT_TRUST, "ask")  # to report an invalid value
 
     def refresh(self) -> None:
@@ -142,7 +145,7 @@ class Settings:
         if unread:
             problems = [f"{why}; its previous contents stay in force." for why in unread]
         else:
-            self._set_layers(layers, trust)
+            self._set_layers(layers, trust, problems.append)
         self.problems += [each for each in problems if each not in self.problems]
 
     @contextmanager
@@ -171,6 +174,26 @@ class Settings:
         if not self._holds:
             self.refresh()
         return self._version
+
+    def limit_project(self, rules: Mapping[tuple[str, ...], ProjectRule]) -> None:
+        """Apply the rules of settings that plugins declare to the project's file, by the steps of their names."""
+        if all(self._plugin_rules.get(steps) == rule for steps, rule in rules.items()):
+            return
+        self._plugin_rules = {**self._plugin_rules, **rules}
+        problems: list[str] = []
+        self._set_layers(self._read_layers, self.project_trust, problems.append)
+        self.problems += [each for each in problems if each not in self.problems]
+
+    @property
+    def project_values(self) -> bool:
+        """Whether the project's file is used and sets anything."""
+        return any(layer.scope == "project" and layer.values for layer in self._read_layers)
+
+    def project_rule(self, key: Key) -> ProjectRule | None:
+        """Return what a project may do to a setting; None if neither pi nor a plugin declares it."""
+        from pi_core.settings.project_limits import rule_at
+
+        return rule_at(self._rules(), steps_of(key))
 
     # Reading
 
@@ -259,10 +282,12 @@ class Settings:
         from pi_core.agent.json_values import NotJson, json_copy
         from pi_core.settings.schema_info import problem_with
 
-        steps = _checked(steps_of(key), scope)
+        steps = _checked(steps_of(key))
         problem = problem_with(steps, value)
         if problem is not None:
             raise UserError(problem)
+        if scope == "project":
+            self._check_permitted(steps, value)
         try:
             plain = json_copy(value)
         except NotJson as error:
@@ -320,14 +345,41 @@ class Settings:
 
     # Internals
 
-    def _set_layers(self, layers: list[Layer], trust: ProjectTrust) -> None:
+    def _set_layers(self, layers: list[Layer], trust: ProjectTrust, report: Callable[[str], None]) -> None:
         values: dict[str, Any] = {}
+        used = []
         for layer in layers:
+            added: list[tuple[tuple[str, ...], list[Any]]] = []
+            if layer.scope == "project" and layer.values:
+                layer, added = self._permitted(layer, values, report)  # noqa: PLW2901
             values = merge(values, layer.values)
+            for path, items in added:
+                put(values, path, items)
+            used.append(layer)
         # replaced, not changed in place: other threads read them
-        self._known_layers, self._known_values, self.project_trust = layers, values, trust
+        self._read_layers, self._known_layers, self._known_values, self.project_trust = layers, used, values, trust
         self._cache: dict[Any, Any] = {}
         self._version += 1
+
+    def _permitted(
+        self, layer: Layer, own: dict[str, Any], report: Callable[[str], None]
+    ) -> tuple[Layer, list[tuple[tuple[str, ...], list[Any]]]]:
+        """Return the project's layer without values that its rules do not permit, and the lists that it extends."""
+        from pi_core.settings.project_limits import keep_permitted  # most users have no settings of projects
+
+        def left_out(path: Sequence[str], value: Any, permits: str) -> None:
+            report(f"Setting {name_of(path)!r} ({short_json(value)} in {layer.origin}) is ignored: {permits}.")
+
+        kept, added = keep_permitted(layer.values, own, self._rules(), left_out)
+        return evolve(layer, values=kept), added
+
+    def _rules(self) -> RuleTree:
+        from pi_core.settings.project_limits import add_rules
+        from pi_core.settings.schema import project_rules
+
+        rules = project_rules()
+        add_rules(rules, self._plugin_rules.items())
+        return rules
 
     @property
     def _layers(self) -> list[Layer]:
@@ -370,6 +422,23 @@ class Settings:
         self._report_problem(steps, required, value)
         return MISSING
 
+    def _check_permitted(self, steps: tuple[str, ...], value: Any) -> None:
+        """Check that a value in the project's file would be used.
+
+        Raises:
+            UserError: A project may not set it to this value.
+        """
+        from pi_core.settings.project_limits import keep_permitted
+
+        def refuse(path: Sequence[str], value: Any, permits: str) -> None:
+            raise UserError(
+                f"Setting {name_of(path)!r} cannot be {short_json(value)} in a project's settings: {permits}. Set it"
+                f" without --project."
+            )
+
+        own = next((layer.values for layer in self._layers if layer.scope == "global"), {})
+        keep_permitted(nested(steps, value), own, self._rules(), refuse)
+
     def _report_problem(self, steps: Sequence[str], required: str, value: Any) -> None:
         value_text = short_json(value)
         problem = (
@@ -383,11 +452,9 @@ SettingsManager = Settings
 """The name of ``Settings`` in the TypeScript pi, with ``create``, ``in_memory`` and ``from_storage``."""
 
 
-def _checked(steps: tuple[str, ...], scope: Scope) -> tuple[str, ...]:
+def _checked(steps: tuple[str, ...]) -> tuple[str, ...]:
     if not steps or not all(steps):
         raise UserError(f"{name_of(steps)!r} is not the name of a setting")
-    if scope == "project" and steps[0] in GLOBAL_ONLY:
-        raise UserError(f"Setting {steps[0]!r} works only in the user's own settings; set it without --project.")
     return steps
 
 

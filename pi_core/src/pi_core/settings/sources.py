@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 from attrs import frozen
 
 from pi_core.base.json_file import UnusableFile, change_text, format_object, is_truncated, parse_object, read_text
-from pi_core.settings.migrations import migrate, remove_global_only
+from pi_core.settings.migrations import migrate
 from pi_core.settings.values import nested
 from pi_hookspecs import UserError
 from pi_hookspecs.values import ReprMixin
@@ -242,9 +242,6 @@ class StoredSource:
             report(f"{error}; none of its settings is used (see pi help settings).")
             known = text if text is not None and not is_truncated(text, error) else None
             return Layer(origin, {}, scope, UnreadFile(str(error), known))
-        if scope == "project":
-            for key in remove_global_only(values):
-                report(f"Setting {key!r} works only in the user's own settings, not in {origin}; it is ignored.")
         return Layer(origin, values, scope)
 
 

@@ -73,15 +73,15 @@ async def in_project(seen, tmp_path):
 async def test_a_projects_setting_does_not_count(only_settings, in_project):
     await in_project.prompt("Hi")
 
-    assert in_project.settings.get("otel.enabled") is True
-    assert {each.hook for each in in_project.hooks.counters() if each.plugin == "otel"} == {"session_start"}
+    assert in_project.settings.get("otel.enabled") is None
+    assert {each.hook for each in in_project.hooks.counters() if each.plugin == "otel"} == set()
     assert await only_settings.spans() == []
 
 
 async def test_a_project_does_not_ask_for_content(seen, in_project):
     await in_project.prompt("Hi")
 
-    assert in_project.settings.get("otel.content") is True
+    assert in_project.settings.get("otel.content") is None
     assert "gen_ai.input.messages" not in (await seen.named("chat rules")).attributes
 
 

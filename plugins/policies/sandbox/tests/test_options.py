@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pi_core import Settings
 from pi_hookspecs import UserError
-from pi_sandbox.options import ENGINES, NETWORKS, read_options
+from pi_sandbox.options import read_options
 
 
 @pytest.fixture
@@ -41,7 +39,7 @@ def test_the_command_line_names_another_engine(options):
 def test_a_project_can_switch_the_sandbox_on(options):
     found = options(None, {"mode": "auto", "denyRead": ["private"]})
 
-    assert (found.mode, found.deny_read, found.ignored) == ("auto", ("private",), ())
+    assert (found.mode, found.deny_read) == ("auto", ("private",))
 
 
 def test_a_project_cannot_loosen_what_the_user_set(options):
@@ -51,8 +49,6 @@ def test_a_project_cannot_loosen_what_the_user_set(options):
     )
 
     assert (found.mode, found.network, found.write, found.allow, found.env) == ("bwrap", "off", (), (), ())
-    assert len(found.ignored) == 5
-    assert all(".pi" in sentence for sentence in found.ignored)
 
 
 def test_a_project_can_take_folders_and_hosts_away(options):
@@ -61,7 +57,7 @@ def test_a_project_can_take_folders_and_hosts_away(options):
         {"allow": ["b.org"], "write": ["/two"]},
     )
 
-    assert (found.allow, found.write, found.ignored) == (("b.org",), ("/two",), ())
+    assert (found.allow, found.write) == (("b.org",), ("/two",))
 
 
 @pytest.mark.parametrize(
@@ -111,29 +107,3 @@ def test_a_file_that_cannot_be_read_is_an_error(options, tmp_path):
 
     with pytest.raises(UserError, match=r"in a file that may set sandbox"):
         read_options(Settings.load(cwd=tmp_path / "project", agent_dir=tmp_path / "agent", trust=True))
-
-
-LISTS = st.lists(st.sampled_from(["a.org", "b.org", "c.org"]), max_size=3)
-LAYERS = st.fixed_dictionaries(
-    {}, optional={"mode": st.sampled_from(ENGINES), "network": st.sampled_from(NETWORKS), "write": LISTS, "env": LISTS}
-)
-
-
-@given(own=LAYERS, project=LAYERS)
-def test_no_project_ever_loosens_anything(tmp_path_factory, own, project):
-    class View:
-        agent_dir = "/agent"
-
-        def unread(self, _key):
-            return None
-
-        def each(self, _key):
-            return [("/agent/settings.json", {**own, "allow": ["x.org"]}), ("/p/.pi/settings.json", project)]
-
-    found = read_options(View())
-
-    assert found.mode != "off" or own.get("mode", "off") == "off"
-    assert own.get("mode", "off") in ("off", found.mode)
-    assert NETWORKS.index(found.network) <= NETWORKS.index(own.get("network", "off"))
-    assert set(found.write) <= set(own.get("write", ()))
-    assert set(found.env) <= set(own.get("env", ()))

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pi_core import Settings
+from pi_core import PluginHost, Settings
 from pi_hookspecs import StreamOptions, UserError
 from pi_provider_llamacpp.command import complete, run_command
 from pi_provider_llamacpp.hub import pull, remove
@@ -145,10 +145,12 @@ def test_settings_that_make_no_sense_are_told_and_those_of_a_project_left_out(tm
     project.parent.mkdir()
     project.write_text(json.dumps({"llamacpp": {"paths": ["/etc"]}}))
 
-    options = read_options(Settings.load(tmp_path, agent_dir=tmp_path / "agent", trust=True))
+    settings = Settings.load(tmp_path, agent_dir=tmp_path / "agent", trust=True)
+    PluginHost(settings).limit_project(settings)
+
+    options = read_options(settings)
 
     assert (options.paths, options.context_tokens, options.idle_seconds) == ((), 32_768, 600.0)
-    assert [
-        part for problem in options.problems for part in ("is 3;", "is True;", "a project cannot") if part in problem
-    ]
-    assert len(options.problems) == 3
+    assert ["is 3;" in options.problems[0], "is True;" in options.problems[1]] == [True, True]
+    assert len(options.problems) == 2
+    assert "'llamacpp.paths'" in settings.problems[0]

@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 import pi_web
-from pi_core import Settings
+from pi_core import PluginHost, Settings
 from pi_hookspecs import AbortController, Aborted, UserError
 from pi_testing import for_each
 from pi_web.address import _is_public, find_target, redirected
@@ -292,6 +292,7 @@ async def test_a_project_cannot_allow_private_addresses(server, tmp_path):
     (project / ".pi").mkdir(parents=True)
     (project / ".pi" / "settings.json").write_text('{"web": {"allowPrivate": ["127.0.0.1"]}}')
     settings = Settings.load(project, agent_dir=tmp_path / "agent", trust=True)
+    PluginHost(settings).limit_project(settings)
     (tool,) = pi_web.register_tools()
 
     with pytest.raises(UserError, match="private address"):

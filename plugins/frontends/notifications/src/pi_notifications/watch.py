@@ -18,7 +18,6 @@ __all__ = ["Watch"]
 _SEQUENCES = {"bell": "\a", "osc9": "\x1b]9;{title}: {body}\a", "osc777": "\x1b]777;notify;{title};{body}\a"}
 _LONGEST_RUN = 10.0
 """Seconds after which a command is ended."""
-_PROJECT = ".pi/settings.json"
 
 
 class Watch:
@@ -58,7 +57,7 @@ class Watch:
         sequence = _SEQUENCES.get(ctx.settings.get_str(TERMINAL.name, ""))
         if sequence is not None:
             _write(sequence.format(title=title, body=body))
-        command = _command(ctx)
+        command = ctx.settings.get_str_list(COMMAND.name)
         if command:
             self._running = asyncio.create_task(_run(command, title, body, ctx))
 
@@ -74,12 +73,6 @@ def _write(sequence: str) -> None:
     if terminal is not None and terminal.isatty():
         terminal.write(sequence)
         terminal.flush()
-
-
-def _command(ctx: PiContext) -> list[str]:
-    """Return the user's command; the settings of a project cannot set one."""
-    own = [value for place, value in ctx.settings.each(COMMAND.name) if not place.endswith(_PROJECT)]
-    return [str(each) for each in own[-1]] if own and isinstance(own[-1], list) else []
 
 
 async def _run(command: list[str], title: str, body: str, ctx: PiContext) -> None:

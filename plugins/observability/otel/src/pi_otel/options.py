@@ -6,8 +6,7 @@ A project may be a stranger's, and what is sent out may contain the user's code.
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -47,7 +46,7 @@ def settings() -> list[PluginSetting]:
     from pi_hookspecs import PluginSetting
 
     return [
-        PluginSetting(f"otel.{name}", schema=schema, description=description, protected=True)
+        PluginSetting(f"otel.{name}", schema=schema, description=description, protected=True, project="nothing")
         for name, (_, schema, description) in _DEFAULTS.items()
     ]
 
@@ -64,7 +63,5 @@ def read_options(view: SettingsView, environ: Mapping[str, str] = os.environ) ->
 
 
 def own_setting(view: SettingsView, name: str) -> Any:
-    """Return the value of ``otel.NAME`` outside the project's file, else its default."""
-    own, project = str(view.agent_dir / "settings.json"), str(Path("/.pi/settings.json"))
-    values = [value for origin, value in view.each(f"otel.{name}") if origin == own or not origin.endswith(project)]
-    return cast("Any", values[-1] if values else _DEFAULTS[name][0])
+    """Return the value of ``otel.NAME``, else its default."""
+    return view.get(f"otel.{name}", _DEFAULTS[name][0])

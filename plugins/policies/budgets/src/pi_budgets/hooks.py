@@ -73,13 +73,10 @@ class Hooks:
         # First of all, so that whatever fails below leaves the gate shut and not open.
         self._off += [self._pi.on(name, getattr(self, name)) for name in _NAMES]
         try:
-            budgets = read_budgets(ctx.settings, ctx.get_flag)
+            read_budgets(ctx.settings, ctx.get_flag)
         except UserError as error:
             if ctx.has_ui:  # elsewhere the first request, which is refused, ends pi with the message
                 ctx.ui.notify(f"Every request is refused: {error}", "error")
-            return
-        for sentence in budgets.ignored:
-            self._notify_once(sentence, ctx)
 
     async def before_model_request(
         self, event: BeforeModelRequestEvent, ctx: PiContext

@@ -1,13 +1,11 @@
 """The limits in settings and command line options, read strictly.
 
-A limit that silently does not apply would be worse than none, so an invalid value is an error. A project's settings can
-tighten a limit but never loosen it: a cloned repository must not raise what its user allows.
+A limit that silently does not apply would be worse than none, so an invalid value is an error.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Budgets", "Limit", "read_budgets"]
 
 _UNKNOWN_PRICE = ("ignore", "tokens", "refuse")
-"""From loosest to strictest."""
 
 _TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -59,12 +56,10 @@ class Budgets:
 
     Attributes:
         unknown_price: What to do with requests to models without known prices while dollars are limited.
-        ignored: Sentences about project settings that would have loosened a limit and were ignored.
     """
 
     limits: tuple[Limit, ...] = ()
     unknown_price: str = "tokens"
-    ignored: tuple[str, ...] = ()
 
     @property
     def are_shared(self) -> bool:
@@ -84,43 +79,31 @@ def read_budgets(settings: SettingsView, option: Callable[[str], bool | str | No
     """
     if (why := settings.unread("budgets")) is not None:
         raise UserError(f"{why}, in a file that may set budgets")
-    own = os.path.join(os.fspath(settings.agent_dir), "settings.json")
     merged = _Merged()
     for origin, value in settings.each("budgets"):
-        is_project = origin != own and origin.endswith(os.path.join(os.sep, ".pi", "settings.json"))
-        merged.add(_Layer(settings, origin), value, is_project=is_project)
+        merged.add(_Layer(settings, origin), value)
     limits = (*merged.limits.values(), *_of_guardrails(settings), *_of_options(option))
-    return Budgets(limits=limits, unknown_price=merged.unknown_price, ignored=tuple(merged.ignored))
+    return Budgets(limits=limits, unknown_price=merged.unknown_price)
 
 
 @define
 class _Merged:
-    """The merged budgets of all settings files; a project's value counts only if it is stricter."""
+    """The merged budgets of all settings files."""
 
     limits: dict[tuple[str | None, str, str], Limit] = field(factory=dict)
     unknown_price: str = "tokens"
-    ignored: list[str] = field(factory=list)
 
-    def add(self, layer: _Layer, value: Any, *, is_project: bool) -> None:
+    def add(self, layer: _Layer, value: Any) -> None:
         """Merge one file's budgets."""
         for limit, amount in layer.limits(value):
             key = (limit.who, limit.scope, limit.measure)
-            known = self.limits.get(key)
-            if is_project and known is not None and (amount is None or amount > known.amount):
-                given = "null" if amount is None else f"{amount:g}"
-                self._ignore(f"{limit.setting} {given}", f"{known.amount:g}", layer)
-            elif amount is None:
+            if amount is None:
                 self.limits.pop(key, None)
             else:
                 self.limits[key] = limit
         price = layer.unknown_price(value)
-        if price is not None and is_project and _UNKNOWN_PRICE.index(price) < _UNKNOWN_PRICE.index(self.unknown_price):
-            self._ignore(f"budgets.unknownPrice {price!r}", repr(self.unknown_price), layer)
-        elif price is not None:
+        if price is not None:
             self.unknown_price = price
-
-    def _ignore(self, what: str, own: str, layer: _Layer) -> None:
-        self.ignored.append(f"{what} is ignored: your own is {own} ({layer.origin})")
 
 
 @frozen

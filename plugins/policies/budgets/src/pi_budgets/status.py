@@ -33,7 +33,7 @@ def show_budgets(_args: str, ctx: PiContext) -> None:
     lines += (
         [] if budgets.limits else ["No limit is set: see budgets in the settings, --max-cost, --max-time, --max-turns."]
     )
-    ctx.ui.notify("\n".join([*lines, *budgets.ignored, *map(str, ledger.damages)]))
+    ctx.ui.notify("\n".join([*lines, *map(str, ledger.damages)]))
 
 
 def _line(limit: Limit, account: Account, ledger: Ledger) -> str:

@@ -34,6 +34,7 @@ class Rule:
         path: Pattern of a file, as in ``guardrails.protectedPaths``.
         reason: Why, in the user's words.
         number: Its position in the list.
+        of_project: Whether it is in a project's file, where it can only make a verdict stricter.
     """
 
     action: Verdict
@@ -42,6 +43,7 @@ class Rule:
     path: str | None = None
     reason: str | None = None
     number: int = 0
+    of_project: bool = False
 
     def fits(self, finding: Finding, tool: str, places: Places) -> bool:
         """Whether the rule matches the finding."""
@@ -97,6 +99,8 @@ class Policy:
         rule = next((each for each in self.rules if each.fits(finding, tool, self.places)), None)
         if rule is None:
             return finding
+        if rule.of_project and SEVERITY[rule.action] <= SEVERITY[finding.verdict]:
+            return finding
         why = rule.reason or f"required by {_RULES}[{rule.number}] of the settings"
         return evolve(finding, verdict=rule.action, rule="settings", why=why)
 
@@ -138,4 +142,6 @@ def _rule(settings: SettingsView, place: str, number: int, given: Any) -> Rule:
         raise wrong(must_be("'allow', 'ask' or 'deny'", given.get("action")), ".action")
     if "command" in given and "path" in given:
         raise wrong("has both command and path; write two rules")
-    return Rule(**cast("dict[str, Any]", given), number=number)
+    own = os.path.join(os.fspath(settings.agent_dir), "settings.json")
+    of_project = place != own and place.endswith(os.path.join(os.sep, ".pi", "settings.json"))
+    return Rule(**cast("dict[str, Any]", given), number=number, of_project=of_project)

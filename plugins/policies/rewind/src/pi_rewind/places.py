@@ -19,11 +19,13 @@ _ENABLED = PluginSetting(
     "rewind.enabled",
     schema={"type": ["boolean", "null"], "default": None},
     description="Make checkpoints of the work tree; not set: in repositories of git",
+    project="enable",
 )
 _INCLUDE = PluginSetting(
     "rewind.include",
     schema={"type": "array", "items": {"type": "string"}, "default": []},
     description="Patterns of files that are stored although ignored, or named like files with secrets, such as .env",
+    project="nothing",
 )
 SETTINGS = (_ENABLED, _INCLUDE)
 

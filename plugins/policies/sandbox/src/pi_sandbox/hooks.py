@@ -64,7 +64,7 @@ class Hooks:
         self._pending: list[str] = []
 
     def start(self, ctx: PiContext) -> None:
-        """Add the handlers, and report what cannot work and which settings are ignored."""
+        """Add the handlers, and report what cannot work."""
         while self._off:
             self._off.pop()()
         for name in _HANDLERS:
@@ -78,8 +78,6 @@ class Hooks:
         if sandbox is None:
             return
         sandbox.report = partial(self._report, ctx)
-        for sentence in sandbox.options.ignored:
-            ctx.ui.notify(sentence, "warning")
 
     async def session_shutdown(self, event: SessionShutdownEvent, ctx: PiContext) -> None:
         """End what the session has left running, undo what it changed, and remove the session's temporary files."""

@@ -1,4 +1,4 @@
-"""The sandbox's settings: the user's own decide, a project's can only tighten them.
+"""The sandbox's settings.
 
 An invalid setting is an error, never replaced by a default, which might be weaker than requested.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from pi_hookspecs import UserError
 
@@ -38,7 +38,6 @@ class Options:
         write: Folders and files that may be changed besides the working directory, as written in the settings.
         deny_read: Paths that cannot be read, in addition to the built-in ones.
         env: Variables that are passed on although they look like keys.
-        ignored: Sentences about a project's settings that would have loosened the sandbox.
     """
 
     mode: str = "off"
@@ -47,7 +46,6 @@ class Options:
     write: tuple[str, ...] = ()
     deny_read: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = field(default=(), eq=False)
 
 
 def read_options(settings: SettingsView, engine: str | None = None) -> Options:
@@ -59,13 +57,10 @@ def read_options(settings: SettingsView, engine: str | None = None) -> Options:
     unread = settings.unread("sandbox")
     if unread is not None:
         raise UserError(f"{unread}, in a file that may set sandbox")
-    options = Options()
-    own = os.path.join(os.fspath(settings.agent_dir), "settings.json")
     for origin, value in settings.each("sandbox"):
-        if isinstance(value, list):
-            continue  # the command of the example plugin ``sandbox``, which is older than this one
-        layer = _layer(value, origin)
-        options = _tightened(options, layer, origin) if _is_project(origin, own) else _replaced(options, layer)
+        _check(value, origin)
+    merged = settings.get("sandbox")
+    options = _of_values(merged) if isinstance(merged, dict) else Options()
     if engine is not None:
         options = evolve(options, mode=_one_of(engine, ENGINES, "--sandbox", "the command line"))
     if options.network == "allow" and not options.allow:
@@ -73,16 +68,14 @@ def read_options(settings: SettingsView, engine: str | None = None) -> Options:
     return options
 
 
-def _is_project(origin: str, own: str) -> bool:
-    return origin != own and origin.endswith(os.path.join(os.sep, ".pi", "settings.json"))
-
-
-def _layer(value: Any, origin: str) -> dict[str, Any]:
-    """Return the settings of one file, checked.
+def _check(value: Any, origin: str) -> None:
+    """Check the settings of one file.
 
     Raises:
         UserError: A setting is invalid.
     """
+    if isinstance(value, list):
+        return  # the command of the example plugin ``sandbox``, which is older than this one
     if not isinstance(value, dict):
         raise UserError(f"setting sandbox must be an object, not {value!r:.60} ({origin})")
     for name, given in value.items():
@@ -100,7 +93,6 @@ def _layer(value: Any, origin: str) -> dict[str, Any]:
             _check_hosts(given, origin)
         elif name != "env":
             _check_paths(given, setting, origin)
-    return value
 
 
 def _one_of(value: Any, allowed: tuple[str, ...], name: str, origin: str) -> str:
@@ -144,37 +136,9 @@ def _path_problem(path: str) -> str | None:
     return None
 
 
-def _replaced(options: Options, layer: dict[str, Any]) -> Options:
-    """Return the options with a layer of the user's own settings applied."""
+def _of_values(given: dict[str, Any]) -> Options:
     names = {"denyRead": "deny_read"}
-    given = {names.get(name, name): value for name, value in layer.items()}
-    values: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return evolve(options, **values)
-
-
-def _tightened(options: Options, layer: dict[str, Any], origin: str) -> Options:
-    """Return the options with those settings of a project's layer applied that tighten them."""
-    ignored = []
-    mode = layer.get("mode", options.mode)
-    if options.mode not in (mode, "off"):
-        ignored.append(f"sandbox.mode {mode!r} is ignored: your own is {options.mode!r}")
-        mode = options.mode
-    network = layer.get("network", options.network)
-    if NETWORKS.index(network) > NETWORKS.index(options.network):
-        ignored.append(f"sandbox.network {network!r} is ignored: your own is {options.network!r}")
-        network = options.network
-    kept: dict[str, Any] = {}
-    for name in ("allow", "write", "env"):
-        mine = getattr(options, name)
-        more = [item for item in layer.get(name, ()) if item not in mine]
-        if more:
-            ignored.append(f"sandbox.{name} {more!r:.200} is ignored: add it to your own settings")
-        kept[name] = tuple(item for item in mine if item in layer.get(name, mine))
-    return evolve(
-        options,
-        mode=mode,
-        network=cast('Literal["off", "allow", "open"]', network),
-        deny_read=(*options.deny_read, *layer.get("denyRead", ())),
-        ignored=(*options.ignored, *(f"{sentence} ({origin})" for sentence in ignored)),
-        **kept,
-    )
+    values: Any = {
+        names.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    return Options(**values)

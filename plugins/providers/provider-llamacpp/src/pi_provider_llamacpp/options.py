@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,25 +17,27 @@ __all__ = ["SETTINGS", "Options", "read_options"]
 _CONTEXT = 32_768
 _IDLE_MINUTES = 10
 _LEAST_CONTEXT = 512
-_PROJECT = os.path.join(".pi", "settings.json")  # noqa: PTH118 - the end of a text
 
 _PATHS = PluginSetting(
     "llamacpp.paths",
     schema={"type": "array", "items": {"type": "string"}, "default": []},
     description="GGUF files and folders of them, in addition to the caches of Hugging Face, LM Studio and Ollama",
     protected=True,
+    project="nothing",
 )
 _TOKENS = PluginSetting(
     "llamacpp.contextTokens",
     schema={"type": "integer", "minimum": _LEAST_CONTEXT, "default": _CONTEXT},
     description="Context window of local models in tokens, at most what a model was trained for; it costs memory",
     protected=True,
+    project="nothing",
 )
 _IDLE = PluginSetting(
     "llamacpp.idleMinutes",
     schema={"type": "number", "minimum": 1, "default": _IDLE_MINUTES},
     description="Minutes without a request after which a local model leaves memory",
     protected=True,
+    project="nothing",
 )
 SETTINGS = (_PATHS, _TOKENS, _IDLE)
 
@@ -63,12 +64,9 @@ def read_options(settings: SettingsView) -> Options:
     problems: list[str] = []
 
     def own(setting: PluginSetting, wanted: str, fits: Any) -> Any:
-        """Return the user's value; a project's is left out, as it would be read before anyone was asked."""
         found = None
         for place, value in settings.each(setting.name):
-            if place.endswith(_PROJECT):
-                problems.append(f"{place}: a project cannot set {setting.name}; set it in your own settings.")
-            elif fits(value):
+            if fits(value):
                 found = value
             else:
                 problems.append(f"{place}: {setting.name} is {value!r}; it must be {wanted}.")

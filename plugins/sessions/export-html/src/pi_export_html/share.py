@@ -37,6 +37,7 @@ DESTINATION = PluginSetting(
     schema={"enum": [*_PLACES, None], "default": None},
     description="Where /share puts the page: gist or file; by default gist where the program gh is installed",
     protected=True,
+    project="nothing",
 )
 
 _PROGRAM = "gh"

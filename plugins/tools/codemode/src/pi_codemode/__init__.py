@@ -32,10 +32,12 @@ def register_settings() -> Sequence[PluginSetting]:
             "codemode.enabled",
             schema={"type": "boolean", "default": False},
             description="Offer the tool codemode: a Python script that calls the other tools",
+            project="set",
         ),
         PluginSetting(
             "codemode.preview",
             schema={"type": "boolean", "default": False},
             description="Ask before a script of code mode runs, and list the tools that it calls",
+            project="enable",
         ),
     ]

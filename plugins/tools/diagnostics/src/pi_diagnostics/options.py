@@ -1,4 +1,4 @@
-"""The settings ``diagnostics.*``: the user chooses programs, a project can only switch them off."""
+"""The settings ``diagnostics.*``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ __all__ = ["SETTINGS", "Options", "read_options"]
 SECONDS = 2.0
 _LONGEST = 20
 """Seconds; hooks have 30 of them by default."""
-_PROJECT = ".pi/settings.json"
 _SERVER = {
     "type": "object",
     "properties": {
@@ -33,17 +32,20 @@ _ENABLED = PluginSetting(
     "diagnostics.enabled",
     schema={"type": "boolean", "default": True},
     description="Return the errors that an edit made to the model",
+    project="disable",
 )
 _SERVERS = PluginSetting(
     "diagnostics.servers",
     schema={"type": "object", "additionalProperties": {"anyOf": [{"const": False}, _SERVER]}, "default": {}},
     description="Language servers by name, in addition to the known ones or in place of them; false switches one off",
     protected=True,
+    project="disable",
 )
 _TIMEOUT = PluginSetting(
     "diagnostics.timeout",
     schema={"type": "number", "exclusiveMinimum": 0, "maximum": _LONGEST, "default": SECONDS},
-    description="Seconds that an edit waits for its diagnostics at most (your own settings only)",
+    description="Seconds that an edit waits for its diagnostics at most",
+    project="lower",
 )
 SETTINGS = (_ENABLED, _SERVERS, _TIMEOUT)
 
@@ -72,8 +74,6 @@ def read_options(settings: SettingsView) -> Options:
         for name, entry in value.items() if isinstance(value, dict) else ():
             if entry is False:
                 checkers.pop(name, None)
-            elif place.endswith(_PROJECT):
-                problems.append(f"{place}: a project cannot add the server {name!r}; add it to your own settings.")
             elif (checker := _checker(name, entry)) is None:
                 problems.append(
                     f"{place}: diagnostics.servers.{name} is {entry!r}; it must be false, or an object with 'command'"
@@ -81,11 +81,9 @@ def read_options(settings: SettingsView) -> Options:
                 )
             else:
                 checkers[name] = checker
-    every = [value for _, value in settings.each(_ENABLED.name)]
-    own = [value for place, value in settings.each(_TIMEOUT.name) if not place.endswith(_PROJECT)]
-    seconds = own[-1] if own and _is_duration(own[-1]) else SECONDS
-    # A project can switch off what the user has switched on, and not the reverse.
-    return Options(all(value is not False for value in every), checkers, float(seconds), tuple(problems))
+    seconds = settings.get(_TIMEOUT.name)
+    seconds = seconds if _is_duration(seconds) else SECONDS
+    return Options(settings.get(_ENABLED.name) is not False, checkers, float(seconds), tuple(problems))
 
 
 def _is_duration(value: object) -> bool:

@@ -10,9 +10,11 @@ ENABLED = PluginSetting(
     "imageGeneration.enabled",
     schema={"type": "boolean", "default": False},
     description="Offer the tool generate_image, with which the model draws images into files",
+    project="disable",
 )
 MODEL = PluginSetting(
     "imageGeneration.model",
     schema={"type": ["string", "null"], "default": None},
     description="The image model that draws; by default the first one whose provider has a key",
+    project="set",
 )

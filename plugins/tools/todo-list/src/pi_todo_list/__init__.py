@@ -32,5 +32,6 @@ def register_settings() -> Sequence[PluginSetting]:
             "todo.enabled",
             schema={"type": "boolean", "default": False},
             description="Offer the tool todo and the command /todo: a list of what is to be done, above the editor",
+            project="set",
         )
     ]

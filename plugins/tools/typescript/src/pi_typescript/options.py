@@ -11,4 +11,5 @@ NODE = PluginSetting(
     schema={"type": "string"},
     description="The Node.js that runs extensions in TypeScript: a path, or a name that is looked up on PATH",
     protected=True,
+    project="nothing",
 )

@@ -15,21 +15,25 @@ __all__ = ["SETTINGS", "Options", "read_options"]
 
 MAX_BYTES = 5 * 1024 * 1024
 TIMEOUT = 30.0
-_PROJECT = ".pi/settings.json"
 
 _PRIVATE = PluginSetting(
     "web.allowPrivate",
     schema={"type": "array", "items": {"type": "string"}, "default": []},
-    description="Hosts, or host:port, that fetch may reach at private addresses (your own settings only)",
+    description="Hosts, or host:port, that fetch may reach at private addresses",
     protected=True,
+    project="narrow",
 )
 _BYTES = PluginSetting(
-    "web.maxBytes", schema={"type": "integer", "minimum": 1, "default": MAX_BYTES}, description="Most bytes of one page"
+    "web.maxBytes",
+    schema={"type": "integer", "minimum": 1, "default": MAX_BYTES},
+    description="Most bytes of one page",
+    project="lower",
 )
 _SECONDS = PluginSetting(
     "web.timeout",
     schema={"type": "number", "exclusiveMinimum": 0, "default": TIMEOUT},
     description="Seconds for one page, redirects included",
+    project="lower",
 )
 SETTINGS = (_PRIVATE, _BYTES, _SECONDS)
 
@@ -50,11 +54,9 @@ class Options:
 
 
 def read_options(settings: SettingsView) -> Options:
-    """Return the settings; a project's file cannot allow private addresses."""
-    own = [value for place, value in settings.each(_PRIVATE.name) if not place.endswith(_PROJECT)]
-    allowed = own[-1] if own and isinstance(own[-1], list) else []
+    """Return the settings."""
     return Options(
-        frozenset(str(each).lower() for each in allowed),
+        frozenset(each.lower() for each in settings.get_str_list(_PRIVATE.name)),
         int(settings.get_number(_BYTES.name, MAX_BYTES, minimum=1)),
         float(settings.get_number(_SECONDS.name, TIMEOUT, minimum=0.001)),
     )
