@@ -55,6 +55,40 @@ async def test_an_invalid_part_does_not_cost_the_other_parts_of_a_result(started
     assert [(each.type, getattr(each, "mime_type", None)) for each in result.content[1:]] == [("image", "image/png")]
 
 
+async def test_results_against_the_schema_are_shown_as_the_server_sent_them(started, script, fault, result_of) -> None:
+    session = await started({"fault": fault("against-the-schema", exposure="direct")})
+    texts = {
+        "array": ("fine", [1, 2]),
+        "number": ("fine", 5),
+        "only_array": ("[\n  1,\n  2\n]", [1, 2]),
+        "nothing": ("(no text)", None),
+        "null_content": ('{\n  "x": 1\n}', {"x": 1}),
+        "other_field": ('{"toolResult": "fine"}', None),
+        "other_error": ("fine", None),
+        "other_type": ("fine", {"x": "no number"}),
+        "unstructured": ("fine", None),
+        "dangling": ("fine", {"x": 1}),
+        "only_text": ("fine", None),
+        "only_list": ("[1, 2]", None),
+    }
+
+    results = {name: await result_of(session, script, f"mcp__fault__{name}") for name in texts}
+
+    assert {name: (each.text, each.details.get("structured")) for name, each in results.items()} == texts
+    assert not any(each.is_error for each in results.values())
+    assert "mcp__fault__odd" in script.requests[0].tools
+    (tool,) = [each for each in session.toolbox.all() if each.name == "mcp__fault__other_type"]
+    assert tool.output_schema == {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+
+
+async def test_an_error_without_a_message_fails_at_once_with_what_it_has(started, script, fault, result_of) -> None:
+    result = await result_of(await started({"fault": fault()}), script, "mcp__fault__no_message")
+
+    assert result.is_error
+    assert "an error without a message" in result.text
+    assert "low water" in result.text
+
+
 async def test_escapes_of_descriptions_reach_no_model_but_values_that_are_sent_back_stay(
     started, script, fault
 ) -> None:

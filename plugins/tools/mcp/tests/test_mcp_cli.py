@@ -200,7 +200,7 @@ def test_list_and_test_connect_and_say_what_failed(run, file) -> None:
 
     common = {"scope": "user", "transport": "stdio"}
     assert code == 1
-    assert rows["fault"] == {"state": "connected", "tools": 20, "leftOut": 0, "error": "", **common}
+    assert rows["fault"] == {"state": "connected", "tools": 22, "leftOut": 0, "error": "", **common}
     assert rows["gone"] == {"state": "failed", "tools": None, "leftOut": 0, "error": "it ended with code 7", **common}
     assert rows["off"]["state"] == "disabled"
     assert (failed[0], failed[1]) == (1, "it failed\n")

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ async def test_a_sidecar_that_was_killed_is_started_again_once(
     assert (await result_of(session, script, "mcp__fault__echo", text="three")).text == "three"
 
 
-async def test_what_a_server_adds_and_withdraws_is_offered_and_not_offered_with_the_next_prompt(
+async def test_what_a_server_adds_is_offered_in_the_next_turn_and_what_it_withdraws_until_the_next_prompt(
     started, script, fault, result_of
 ) -> None:
     session = await started({"fault": fault()})
@@ -67,8 +68,104 @@ async def test_what_a_server_adds_and_withdraws_is_offered_and_not_offered_with_
     await result_of(session, script, "mcp__fault__echo", text="here")
     during, after = ([*script.requests[number].tools] for number in (2, 3))
 
-    assert ("mcp__fault__fresh" in during, "mcp__fault__look" in during) == (False, True)
+    assert ("mcp__fault__fresh" in during, "mcp__fault__look" in during) == (True, True)
     assert ("mcp__fault__fresh" in after, "mcp__fault__look" in after) == (True, False)
+
+
+async def test_a_tool_that_a_call_unlocks_is_offered_in_the_next_turn(started, script, fault) -> None:
+    session = await started({"fault": fault()})
+    script.turn(tool_call("mcp__fault__unlock")).turn(tool_call("mcp__fault__look")).turn(text("ok"))
+    await session.prompt("go")
+    first, *others = (["mcp__fault__unlocked" in request.tools] for request in script.requests)
+
+    assert (first, others) == ([False], [[True], [True]])
+
+
+async def _run_once(started, script, mode: str = "print") -> list[str]:
+    """Run a session of one prompt, as ``pi -p`` does, and return the tools that the model was offered."""
+    session = await started(mode=mode)
+    script.turn(text("ok"))
+    await session.prompt("go")
+    await session.dispose()
+    return [each.removeprefix("mcp__fault__") for each in script.requests[-1].tools if each.startswith("mcp__fault__")]
+
+
+@pytest.fixture
+def listed(tmp_path, pi_host, fault):
+    """Return a function that lets a server of the user's, which is configured, offer tools of these names."""
+    agent_dir = pi_host.settings.agent_dir
+    program = tmp_path / "server.py"
+    source = Path(fault()["args"][0]).read_text()
+    program.write_text(source)
+    entry = {**fault(), "args": [str(program), "file"]}
+    (agent_dir / "mcp.json").write_text(json.dumps({"mcpServers": {"fault": entry}}))
+
+    def offer(*names: str, of_another_program: bool = False) -> None:
+        (tmp_path / "tools.json").write_text(json.dumps(names))
+        if of_another_program:
+            program.write_text(f"{source}\n# {names}\n")
+
+    def age(seconds: float) -> None:
+        for file in (agent_dir / "cache" / "mcp").iterdir():
+            kept = json.loads(file.read_text())
+            file.write_text(
+                json.dumps({**kept, **{key: kept[key] - seconds for key in ("time", "tried") & kept.keys()}})
+            )
+
+    offer.age = age  # type: ignore[attr-defined]
+    return offer
+
+
+async def test_runs_of_one_prompt_learn_of_another_program_for_the_next_one(
+    own_sidecar, started, script, listed
+) -> None:
+    listed("alpha")
+    assert await _run_once(started, script) == ["alpha"]
+    listed("alpha", "beta")
+    assert await _run_once(started, script) == ["alpha"]  # nothing says that the list is another one
+    listed("alpha", "gamma", of_another_program=True)
+
+    assert await _run_once(started, script) == ["alpha"]  # the prompt does not wait
+    assert await _run_once(started, script) == ["alpha", "gamma"]
+
+
+async def test_runs_of_one_prompt_ask_again_after_a_day(own_sidecar, started, script, listed) -> None:
+    listed("alpha")
+    await _run_once(started, script)
+    listed("beta")
+    listed.age(86_000)
+    assert [await _run_once(started, script) for _ in range(2)] == [["alpha"], ["alpha"]]
+    listed.age(500)
+
+    assert [await _run_once(started, script) for _ in range(2)] == [["alpha"], ["beta"]]
+
+
+async def test_a_call_that_connects_the_server_refreshes_the_cached_list(own_sidecar, started, script, listed) -> None:
+    listed("alpha")
+    await _run_once(started, script)
+    listed("gamma")
+    session = await started(mode="print")
+    script.turn(tool_call("mcp__fault__alpha")).turn(text("ok"))
+    await session.prompt("go")
+    await session.dispose()
+
+    assert await _run_once(started, script) == ["gamma"]
+
+
+async def test_a_server_that_cannot_be_asked_again_is_left_alone_for_an_hour(
+    own_sidecar, started, script, listed, tmp_path, fake_ui
+) -> None:
+    listed("alpha")
+    await _run_once(started, script)
+    (tmp_path / "tools.json").unlink()
+    listed.age(90_000)
+    assert await _run_once(started, script) == ["alpha"]
+    listed("beta")
+
+    assert [await _run_once(started, script) for _ in range(2)] == [["alpha"], ["alpha"]]
+    assert not [each for each in fake_ui.notices if "cannot be connected" in each.message]
+    listed.age(3_700)
+    assert [await _run_once(started, script) for _ in range(2)] == [["alpha"], ["beta"]]
 
 
 async def test_a_call_of_a_tool_that_was_withdrawn_during_the_run_says_so(started, script, fault) -> None:
@@ -97,10 +194,10 @@ async def test_of_a_server_with_too_many_tools_the_first_ones_are_used_and_the_u
 
     assert (len(names), "mcp__fault__fail" in names) == (40, False)
     assert [each.message for each in fake_ui.notices if "tools" in each.message] == [
-        "MCP: fault has 2,019 tools, of which the first 40 are used; disabledTools or maxTools in its entry change that"
+        "MCP: fault has 2,021 tools, of which the first 40 are used; disabledTools or maxTools in its entry change that"
     ]
     await session.prompt("/mcp")
-    assert "40 of 2019 tools" in fake_ui.notices[-1].message
+    assert "40 of 2021 tools" in fake_ui.notices[-1].message
 
 
 async def test_tools_of_a_large_server_are_found_and_loaded(started, script, fault) -> None:
@@ -111,7 +208,7 @@ async def test_tools_of_a_large_server_are_found_and_loaded(started, script, fau
     await session.prompt("go")
 
     assert "mcp__fault__echo" not in script.requests[0].tools
-    assert "- fault (20 tools): For tests" in script.requests[0].system_prompt + script.requests[0].user_text
+    assert "- fault (22 tools): For tests" in script.requests[0].system_prompt + script.requests[0].user_text
     assert "mcp__fault__echo" in script.requests[1].tools
     assert script.requests[2].tool_results[-1].text.endswith("instructions.]\nfound")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import stat
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ListingCache"]
 
+MOST_AGE = 86_400.0
+"""Seconds after which a server is asked for its lists again, although the cached ones can be used meanwhile."""
+RETRY = 3_600.0
+"""Seconds between two attempts to ask a server that did not answer."""
 _FIELDS = ("protocol", "server", "instructions", "capabilities", "tools", "prompts", "left_out")
 
 
@@ -36,21 +42,59 @@ class ListingCache:
 
     def get(self, server: Server) -> dict[str, Any] | None:
         """Return the cached description of a server; None if there is no valid one."""
-        try:
-            kept = json.loads(self._file(server).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return None
-        if not isinstance(kept, dict) or not all(isinstance(kept.get(each), list) for each in ("tools", "prompts")):
+        kept = self._read(server)
+        if not all(isinstance(kept.get(each), list) for each in ("tools", "prompts")):
             return None
         sound = all(
             isinstance(each, dict) and isinstance(each.get("name"), str) for each in kept["tools"] + kept["prompts"]
         )
         return cleaned_listing(kept) if sound else None
 
+    def is_stale(self, server: Server) -> bool:
+        """Whether the server should be asked again: its entry is old, or another file is its program now."""
+        kept = self._read(server)
+        now = time.time()
+        tried = kept.get("tried")
+        if isinstance(tried, int | float) and 0 <= now - tried < RETRY:
+            return False
+        made = kept.get("time")
+        is_young = isinstance(made, int | float) and 0 <= now - made < MOST_AGE
+        return not is_young or kept.get("files") != self._files(server)
+
+    def tried(self, server: Server) -> None:
+        """Record that the server was asked in vain, so that not each of the next runs asks it again."""
+        kept = self._read(server)
+        if kept:
+            self._write(server, {**kept, "tried": time.time()})
+
     def put(self, server: Server, about: dict[str, Any]) -> None:
         """Cache the description of a server; if the folder cannot be written, nothing is cached."""
-        file = self._file(server)
-        text = json.dumps({**{each: about.get(each) for each in _FIELDS}, "time": int(time.time())})
+        fields = {each: about.get(each) for each in _FIELDS}
+        self._write(server, {**fields, "time": time.time(), "files": self._files(server)})
+
+    def _read(self, server: Server) -> dict[str, Any]:
+        try:
+            kept = json.loads(self._file(server).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return kept if isinstance(kept, dict) else {}
+
+    def _files(self, server: Server) -> dict[str, list[int]]:
+        """Return time and size of each file that the server's command line names, its program among them."""
+        command, arguments = server.config.get("command"), server.config.get("args") or ()
+        if not isinstance(command, str):
+            return {}
+        folder = os.path.join(self._cwd, os.path.expanduser(str(server.config.get("cwd") or "")))  # noqa: PTH111, PTH118
+        found = {}
+        for word in (shutil.which(command) or command, *map(str, arguments)):
+            with suppress(OSError, ValueError):
+                about = os.stat(os.path.join(folder, os.path.expanduser(word)))  # noqa: PTH111, PTH116, PTH118
+                if stat.S_ISREG(about.st_mode):
+                    found[word] = [about.st_mtime_ns, about.st_size]
+        return found
+
+    def _write(self, server: Server, fields: dict[str, Any]) -> None:
+        file, text = self._file(server), json.dumps(fields)
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             replace_file(file, text.encode(), mode=0o600, durable=False)

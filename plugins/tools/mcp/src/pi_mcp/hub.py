@@ -30,6 +30,8 @@ HOLD = 10.0
 """Maximum seconds that the first prompt waits for servers with unknown tools."""
 REFRESH_HOLD = 2.0
 """Maximum seconds that a prompt waits for the new list of a server that announced a change."""
+LAST_HOLD = 5.0
+"""Maximum seconds that the end of a session waits for lists that are being refreshed, for the next session."""
 _ONE_SHOT = ("print", "json")
 
 
@@ -59,6 +61,7 @@ class Hub:
         self._connecting: dict[str, asyncio.Task[None]] = {}
         self._first: set[asyncio.Task[None]] = set()
         self._refreshing: dict[str, asyncio.Task[None]] = {}
+        self._checking: dict[str, asyncio.Task[None]] = {}
         self._left_out: dict[str, int] = {}
         self.servers: dict[str, Server] = {}
         self.remotes: dict[str, Remote] = {}
@@ -97,12 +100,17 @@ class Hub:
     async def end(self, *, for_good: bool) -> None:
         """Release the connections; the last session of the process closes them."""
         self._link.users.discard(self)
-        tasks = [*self._connecting.values(), *self._refreshing.values()]
+        lists = [task for task in (*self._checking.values(), *self._refreshing.values()) if not task.done()]
+        if lists and for_good:
+            await asyncio.wait(lists, timeout=LAST_HOLD)
+            for name in [name for name, task in self._checking.items() if not task.done()]:
+                self._cache.tried(self.servers[name])
+        tasks = [*self._connecting.values(), *self._refreshing.values(), *self._checking.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for remote in self.remotes.values():
-            remote.on_change = remote.answer = None
+            remote.on_change = remote.on_open = remote.answer = None
         if not for_good:
             self.offer.clear()
             self.resources.clear()
@@ -120,10 +128,18 @@ class Hub:
             if late:
                 names = ", ".join(sorted(name for name, task in self._connecting.items() if task in late))
                 self._ctx.ui.notify(f"MCP: {names} did not answer within {HOLD:g} s; continuing without", "warning")
+        await self._refreshed()
+        self._apply()
+
+    async def next_turn(self) -> None:
+        """Register tools that appeared during the run; others change only with the next prompt."""
+        await self._refreshed()
+        self.offer.add_new()
+
+    async def _refreshed(self) -> None:
         refreshing = [task for task in self._refreshing.values() if not task.done()]
         if refreshing:
             await asyncio.wait(refreshing, timeout=REFRESH_HOLD)
-        self._apply()
 
     async def connect(self, name: str) -> dict[str, Any]:
         """Connect a server and record what it offers.
@@ -232,6 +248,7 @@ class Hub:
             remote = self._link.remotes[key] = Remote(server, self._link, key)
         remote.server = server
         remote.on_change = lambda: self._refresh(remote)
+        remote.on_open = lambda about: self._note(remote, about)
         if self._ctx.has_ui:
             from pi_mcp.questions import Questions
 
@@ -246,6 +263,16 @@ class Hub:
             self._connecting[server.name] = task
             if policy == "eager" or (kept is None and server.exposure != "hidden"):
                 self._first.add(task)
+        elif self._policies and remote.state != "connected" and self._cache.is_stale(server):
+            self._checking[server.name] = asyncio.create_task(self._check(remote))
+
+    async def _check(self, remote: Remote) -> None:
+        """Ask a server whose cached lists are old what it offers now; the cached ones serve if it does not answer."""
+        await asyncio.sleep(0)  # the front end draws first
+        try:
+            await self.connect(remote.server.name)
+        except PiError:
+            self._cache.tried(remote.server)
 
     async def _connect_quietly(self, remote: Remote) -> None:
         """Connect in the background; a failure is one notice."""

@@ -187,6 +187,22 @@ class Offer:
             for tool in usable[name][1]:
                 self._register(remote, tool, self._names[name][tool["name"]])
         self._withdraw()
+        self._register_helpers()
+
+    def add_new(self) -> None:
+        """Register, of what was recorded, the tools of new names; changed and withdrawn ones wait for ``apply``."""
+        for name, (remote, about) in [*self._waiting.items()]:
+            if name not in self._listed:
+                continue  # a whole server comes with a prompt, which its line in the system prompt introduces
+            names = tool_names(name, [each["name"] for each in _usable(remote, about)])
+            new = [each for each in _usable(remote, about) if names[each["name"]] not in self._registered]
+            for tool in new:
+                self._register(remote, tool, names[tool["name"]])
+                self._names[name][tool["name"]] = names[tool["name"]]
+        self._register_helpers()
+
+    def _register_helpers(self) -> None:
+        """Register what the model needs to find or call tools that are not declared."""
         if any(exposure == "code" for _, exposure in self._registered.values()):
             self._activate_code_mode()
         if self._found and "tool_search" not in self._remove:

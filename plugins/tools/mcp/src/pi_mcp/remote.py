@@ -50,6 +50,7 @@ class Remote:
         about: Its description while it is connected: ``protocol``, ``server``, ``instructions``,
             ``capabilities``, ``tools``, ``prompts``; ``left_out`` is the number of tools beyond the limit.
         on_change: Called when its lists may have changed.
+        on_open: Called with its description once it is connected, whoever needed the connection.
         answer: Answers its questions; None without a user.
     """
 
@@ -62,6 +63,7 @@ class Remote:
         self.tail = ""
         self.about: dict[str, Any] = {}
         self.on_change: Callable[[], None] | None = None
+        self.on_open: Callable[[dict[str, Any]], None] | None = None
         self.answer: Callable[[dict[str, Any]], Any] | None = None
         self.order = asyncio.Lock()
         self._opening: asyncio.Task[dict[str, Any]] | None = None
@@ -133,6 +135,8 @@ class Remote:
             self.link.rest()
             raise
         self.state, self.error, self.tail = "connected", "", ""
+        if self.on_open is not None:
+            self.on_open(self.about)
         return self.about
 
     async def _spec(self, ctx: PiContext) -> dict[str, Any]:

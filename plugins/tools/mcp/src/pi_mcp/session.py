@@ -49,6 +49,7 @@ class Session:
         self._pi.on("expand_prompt", self._expand_prompt)
         self._pi.on("system_prompt", self._system_prompt)
         self._pi.on("before_agent_start", self._before_agent_start)
+        self._pi.on("turn_start", self._turn_start)
         self._pi.register_command(
             "mcp", self._command, description="MCP servers: state, tools, reconnect", complete=self._complete
         )
@@ -145,6 +146,10 @@ class Session:
             custom_type="mcp_servers", content=text or "There are no MCP tools to load.", display=False
         )
         return pi_hookspecs.BeforeAgentStartResult(messages=[note])
+
+    async def _turn_start(self, _event: object) -> None:
+        if self._hub is not None:
+            await self._hub.next_turn()
 
     def _servers_text(self) -> str:
         if self._hub is None:

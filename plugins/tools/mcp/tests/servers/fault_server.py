@@ -50,7 +50,9 @@ def tools() -> list[dict]:
         tool("sample"),
         tool("roots"),
         tool("become"),
+        tool("unlock"),
         tool("control"),
+        tool("no_message"),
         tool("meta"),
     ]
     if "odd-names" in FAULTS:
@@ -66,9 +68,36 @@ def tools() -> list[dict]:
         evil = "\x1b]0;OWNED\x07\u202e\x1b[2J"
         schema = {"properties": {"text": {"type": "string", "description": f"T{evil}", "enum": [f"E{evil}"]}}}
         found.append({"name": f"evil{evil}", "description": f"D{evil}\nsecond", "inputSchema": schema})
+    if "against-the-schema" in FAULTS:
+        dangling = {"type": "object", "properties": {"x": {"$ref": "#/$defs/nowhere"}}}
+        other = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+        found += [{**tool(name), "outputSchema": dangling if name == "dangling" else other} for name in RESULTS]
+        found.append({**tool("odd"), "description": 5, "annotations": "none", "title": ["odd"]})
+    if "unlocked" in FAULTS:
+        found.append(tool("unlocked"))
+    if "file" in FAULTS:
+        with open("tools.json") as file:  # noqa: PTH123 - an import delays each test
+            return [tool(name) for name in json.load(file)]
     if "became" in FAULTS:
         return [tool("echo", "Repeats a text", text="string"), tool("fresh", "Came later")]
     return found
+
+
+FINE = [{"type": "text", "text": "fine"}]
+RESULTS = {
+    "array": {"content": FINE, "structuredContent": [1, 2]},
+    "number": {"content": FINE, "structuredContent": 5},
+    "only_array": {"structuredContent": [1, 2]},
+    "nothing": {},
+    "null_content": {"content": None, "structuredContent": {"x": 1}},
+    "other_field": {"toolResult": "fine"},
+    "other_error": {"content": FINE, "isError": None, "_meta": 3},
+    "other_type": {"content": FINE, "structuredContent": {"x": "no number"}},
+    "unstructured": {"content": FINE},
+    "dangling": {"content": FINE, "structuredContent": {"x": 1}},
+    "only_text": "fine",
+    "only_list": [1, 2],
+}
 
 
 def ask(method: str, params: dict) -> object:
@@ -138,6 +167,11 @@ def call(request: dict) -> dict | None:
         return text(json.dumps(ask("sampling/createMessage", {"messages": messages, "maxTokens": 50})))
     if name == "roots":
         return text(json.dumps(ask("roots/list", {})))
+    if name in RESULTS:
+        return RESULTS[name]
+    if name == "unlock":
+        FAULTS.add("unlocked")
+        return {**text("unlocked"), "then": "notifications/tools/list_changed"}
     if name == "become":
         FAULTS.add("became")
         send({"method": "notifications/tools/list_changed"})
@@ -166,6 +200,15 @@ def answer(request: dict) -> None:
     elif method == "tools/call":
         result = call(request)
         if result is None:
+            return
+        if request["params"]["name"] == "no_message":
+            send({"id": request["id"], "error": {"code": -1, "data": "low water"}})
+            return
+        if isinstance(result, dict) and "then" in result:
+            sent = [{"id": request["id"], "result": {"content": result["content"]}}, {"method": result["then"]}]
+            with lock:
+                sys.stdout.write("".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in sent))
+                sys.stdout.flush()
             return
     elif method == "resources/list":
         result = {"resources": [{"uri": "tide://brest", "name": "brest", "description": "Tides of Brest"}]}

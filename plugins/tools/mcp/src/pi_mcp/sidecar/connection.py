@@ -26,6 +26,8 @@ __all__ = ["Connection", "Lost", "reason_of"]
 _CHANGES_EVERY = 1.0
 """Minimum seconds between two notices of changed lists, after a first one that is reported at once."""
 _READ_TIMEOUT = 30.0
+_SETTLE_SECONDS = 0.1
+"""How long a program may take to answer the ping after a call; one that does not is asked no more."""
 _TAIL_LINES = 12
 _ERROR = re.compile(r"error\b", re.IGNORECASE)
 
@@ -62,6 +64,7 @@ class Connection:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._run())
         self._changed, self._last_change = False, -_CHANGES_EVERY
+        self._settles = spec["transport"] == "stdio"
         self._side: set[asyncio.Task[None]] = set()
 
     async def client(self) -> Client:
@@ -92,6 +95,25 @@ class Connection:
             "instructions": client.instructions or "",
             "capabilities": client.server_capabilities.model_dump(by_alias=True, mode="json", exclude_none=True),
         }
+
+    async def settle(self, client: Client) -> None:
+        """Report the change of lists that a call has caused, before the call's result.
+
+        A server may announce it right after the result, and the next turn begins with that: what a program has
+        written before it answers a ping has been read by then.
+        """
+        tools = client.server_capabilities.tools
+        if not self._settles or tools is None or not tools.list_changed:
+            return
+        try:
+            async with asyncio.timeout(_SETTLE_SECONDS):
+                await client.session.send_ping()
+        except TimeoutError:
+            self._settles = False
+        except Exception:  # noqa: BLE001, S110 - an unknown ping was read all the same, and the result is what counts
+            pass
+        if self._changed:
+            self._report_change()
 
     def used_tools(self, tools: list[dict[str, Any]]) -> dict[str, Any]:
         """Return ``tools``, those of a server's list that pi uses, and ``left_out``, how many are beyond the limit."""
@@ -182,6 +204,8 @@ class Connection:
             loop.call_at(max(loop.time(), self._last_change + _CHANGES_EVERY), self._report_change)
 
     def _report_change(self) -> None:
+        if not self._changed:
+            return  # a call has reported it
         self._changed, self._last_change = False, asyncio.get_running_loop().time()
         if not self.trouble.ended.is_set():
             self._send({"changed": self.key})

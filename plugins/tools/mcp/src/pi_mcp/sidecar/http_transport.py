@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +13,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
 from pi_mcp.sidecar.auth import sign_in
-from pi_mcp.sidecar.checked import MESSAGE_LIMIT, checked
+from pi_mcp.sidecar.checked import MESSAGE_LIMIT, checked, sound_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -51,6 +52,18 @@ class _Limited(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+class _Repaired(_Limited):
+    """The body of a message, in a form that the SDK takes."""
+
+    def __init__(self, stream: _Limited) -> None:
+        super().__init__(stream, MESSAGE_LIMIT, cut=False)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        body = b"".join([chunk async for chunk in self._stream])
+        answer = sound_answer(body)
+        yield body if answer is None else json.dumps(answer).encode()
 
 
 class _Careful(httpx2.AsyncBaseTransport):
@@ -118,7 +131,7 @@ class _Careful(httpx2.AsyncBaseTransport):
         if response.is_error:
             response.stream = _Limited(response.stream, ERROR_LIMIT, cut=True)
         elif not is_stream:  # the SDK limits the single events of a stream
-            response.stream = _Limited(response.stream, MESSAGE_LIMIT, cut=False)
+            response.stream = _Repaired(_Limited(response.stream, MESSAGE_LIMIT, cut=False))
         return response
 
     async def aclose(self) -> None:
@@ -153,13 +166,13 @@ async def http_transport(
     async with sign_in(spec, ask) as (auth, careful.keep_tokens):
         if spec["transport"] == "sse":
             async with sse_client(spec["url"], headers=headers, auth=auth, httpx_client_factory=client_of) as streams:
-                yield checked(streams[0]), streams[1]
+                yield checked(*streams)
             return
         async with (
             client_of(headers, auth=auth) as client,
             streamable_http_client(spec["url"], http_client=client, max_sse_event_size=MESSAGE_LIMIT) as streams,
         ):
-            yield checked(streams[0]), _Settling(streams[1], careful)
+            yield checked(streams[0], _Settling(streams[1], careful))
 
 
 class _Settling:

@@ -12,6 +12,7 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, PromptReference
 
+from pi_mcp.sidecar.checked import OUTPUT_SCHEMA, STRUCTURED, uncovered
 from pi_mcp.sidecar.connection import Connection, Lost, reason_of
 from pi_mcp.sidecar.content import as_result, cut, printable, resource_text
 from pi_mcp.sidecar.tokens import TokenFile
@@ -155,7 +156,8 @@ class Requests:
         return connection.used_tools(await self._all(client.list_tools, "tools"))
 
     async def do_call(self, request: dict[str, Any], scope: anyio.CancelScope) -> dict[str, Any]:
-        client = await self._connections[request["server"]].client()
+        connection = self._connections[request["server"]]
+        client = await connection.client()
         timeout = request["timeout"]
         last = 0.0
 
@@ -177,7 +179,10 @@ class Requests:
             progress_callback=on_progress,
             meta=request.get("meta") or None,
         )
-        found = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        await connection.settle(client)
+        found = uncovered(
+            result.model_dump(by_alias=True, mode="json", exclude_none=True), STRUCTURED, "structuredContent"
+        )
         if any(each.get("type") == "image" for each in found.get("content") or ()):  # decoding takes long
             return await asyncio.to_thread(as_result, found, resize=request.get("resize", True))
         return as_result(found)
@@ -218,7 +223,9 @@ class Requests:
         cursor: str | None = None
         for _ in range(PAGES):
             page = await method(cursor=cursor)
-            found += [each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in getattr(page, field)]
+            for each in getattr(page, field):
+                about = each.model_dump(by_alias=True, mode="json", exclude_none=True)
+                found.append(uncovered(about, OUTPUT_SCHEMA, "outputSchema"))
             cursor = page.next_cursor
             if cursor is None or cursor in seen:
                 break

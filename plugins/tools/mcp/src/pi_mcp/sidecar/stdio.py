@@ -8,11 +8,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import mcp_types as types
 from mcp.shared.message import SessionMessage
 
 from pi_hookspecs import SpawnRequest
-from pi_mcp.sidecar.checked import MESSAGE_LIMIT, Trouble, checked
+from pi_mcp.sidecar.checked import MESSAGE_LIMIT, Trouble, checked, parsed_message
 from pi_process_kit import start_child
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class StdioServer:
             asyncio.create_task(self._keep_errors(child)),
         ]
         try:
-            yield checked(received), sent
+            yield checked(received, sent)
         finally:
             with anyio.CancelScope(shield=True):
                 sent.close()
@@ -102,8 +101,8 @@ class StdioServer:
         if not text:
             return
         try:
-            message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
-        except ValueError:  # a line that was meant for a person
+            message = parsed_message(text)
+        except (ValueError, RecursionError):  # a line that was meant for a person
             self._note(line[:2000] + b"\n")
             return
         await incoming.send(SessionMessage(message))
