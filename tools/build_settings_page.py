@@ -82,7 +82,7 @@ ignored until the folder is trusted. The first of the following that has an answ
 1. `--approve` (`-a`) or `--no-approve` (`-na`), for one run
 2. a plugin, in the hook `project_trust`
 3. `trust.json` next to the user's own settings, written by `pi trust`: the decision for the folder itself, or else for
-   its closest parent. Trust ends where another git repository with such files begins, so a clone inside a trusted
+   its closest parent. Trust ends where another git repository begins, so a clone inside a trusted
    folder needs its own decision. A [worktree](agents.md#worktrees) that pi creates is trusted if its repository is.
 4. the setting `defaultProjectTrust`: `always` or `never`. With `ask`, an interactive front end asks the user; otherwise
    the folder is not trusted, and a line of output lists what was left out.

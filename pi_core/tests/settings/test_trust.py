@@ -156,11 +156,32 @@ class TestDecisions:
         TrustStore(agent).remember(clone, trusted=True)
         assert ProjectTrust.decide(here, agent, environ=environ).is_trusted is True
 
-    def test_a_repository_without_such_files_is_as_trusted_as_the_folder_above(self, project, agent, environ):
+    @pytest.mark.parametrize("below", ["", "docs"])
+    def test_a_repository_in_a_trusted_folder_is_undecided_before_such_files_arrive(
+        self, project, agent, environ, below
+    ):
         TrustStore(agent).remember(project, trusted=True)
-        (project / "clone" / ".git").mkdir(parents=True)
+        here = project / "clone" / below
+        here.mkdir(parents=True)
+        (project / "clone" / ".git").mkdir()
 
-        assert ProjectTrust.decide(project / "clone", agent, environ=environ).is_trusted is True
+        trust = ProjectTrust.decide(here, agent, environ=environ)
+
+        assert (trust.is_trusted, trust.decided, trust.notice) == (False, False, None)
+
+    def test_settings_that_arrive_in_a_clone_while_pi_runs_are_not_used(self, project, agent, environ):
+        TrustStore(agent).remember(project, trusted=True)
+        clone = project / "clone"
+        (clone / ".git").mkdir(parents=True)
+        settings = Settings.load(clone, agent, environ=environ)
+
+        (clone / ".pi").mkdir()
+        (clone / ".pi" / "settings.json").write_text('{"theme": "evil"}')
+
+        assert settings.get("theme") is None
+        settings.reload()
+        assert settings.get("theme") is None
+        assert "not trusted" in settings.project_trust.notice
 
     def test_the_root_of_a_trusted_repository_covers_all_of_it(self, project, agent, environ):
         TrustStore(agent).remember(project, trusted=True)
@@ -175,7 +196,7 @@ class TestDecisions:
         (clone / ".git").mkdir(parents=True)
         (clone / ".pi" / "extensions").mkdir(parents=True)
 
-        assert TrustStore(agent).decision(clone, environ) == (project, False)
+        assert TrustStore(agent).decision(clone) == (project, False)
 
     def test_a_name_that_only_begins_alike_is_another_folder(self, project, agent):
         TrustStore(agent).remember(project, trusted=True)

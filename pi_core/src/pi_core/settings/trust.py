@@ -84,7 +84,7 @@ class ProjectTrust(Value):
         is_trusted: bool | None = None
         why, remedy = "it has not been decided yet", _DECIDE
         try:
-            saved = TrustStore(agent_dir).decision(folder, environ) or _of_repository(folder, agent_dir, environ)
+            saved = TrustStore(agent_dir).decision(folder) or _of_repository(folder, agent_dir)
         except UserError as error:  # it may contain a refusal, so the default is not used either
             why, remedy = str(error), _REPAIR
         else:
@@ -146,15 +146,14 @@ class TrustStore:
         values = self._checked(read_text(self.file))
         return {folder: value for folder, value in values.items() if value is not None}
 
-    def decision(self, cwd: str | Path, environ: Mapping[str, str] | None = None) -> tuple[Path, bool] | None:
+    def decision(self, cwd: str | Path) -> tuple[Path, bool] | None:
         """Return the decision about a folder or its closest parent with a decision, and the folder of that decision.
 
-        Trust does not extend to another git repository below the folder that has files which need trust, because a
-        clone in a trusted folder is other people's code. A refusal extends to clones.
+        Trust does not extend to another git repository below the folder, because a clone in a trusted folder is other
+        people's code: files that need trust may arrive in it later. A refusal extends to clones.
 
         Args:
             cwd: The folder.
-            environ: Environment variables, for the home folder, whose own skills need no trust.
 
         Raises:
             UserError: The file cannot be used.
@@ -168,8 +167,7 @@ class TrustStore:
             trusted = decisions.get(_comparable(each))
             if trusted is not None:
                 return None if trusted and in_other_repository else (each, trusted)
-            if not in_other_repository and os.path.lexists(each / ".git"):
-                in_other_repository = any(project_resources(folder, environ))
+            in_other_repository = in_other_repository or os.path.lexists(each / ".git")
         return None
 
     def remember(self, folder: str | Path, *, trusted: bool | None) -> None:
@@ -241,14 +239,14 @@ def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> It
             return
 
 
-def _of_repository(folder: Path, agent_dir: str | Path, environ: Mapping[str, str] | None) -> tuple[Path, bool] | None:
+def _of_repository(folder: Path, agent_dir: str | Path) -> tuple[Path, bool] | None:
     """Return the decision about the repository of a folder that is in one of pi's worktrees."""
     if "worktrees" not in folder.parts:
         return None
     from pi_core.base.worktrees import repository_folder
 
     origin = repository_folder(folder, agent_dir)
-    return TrustStore(agent_dir).decision(origin, environ) if origin is not None else None
+    return TrustStore(agent_dir).decision(origin) if origin is not None else None
 
 
 def _comparable(folder: str | Path) -> str:
