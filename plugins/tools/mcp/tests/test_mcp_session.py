@@ -91,8 +91,9 @@ async def _run_once(started, script, mode: str = "print") -> list[str]:
 
 
 @pytest.fixture
-def listed(tmp_path, pi_host, fault):
+def listed(tmp_path, pi_host, fault, monkeypatch):
     """Return a function that lets a server of the user's, which is configured, offer tools of these names."""
+    monkeypatch.setattr("pi_mcp.hub.LAST_HOLD", 60.0)  # on a busy computer, a connection takes longer
     agent_dir = pi_host.settings.agent_dir
     program = tmp_path / "server.py"
     source = Path(fault()["args"][0]).read_text()
