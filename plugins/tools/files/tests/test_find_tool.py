@@ -50,19 +50,56 @@ async def test_a_capital_makes_it_exact(text, tree):
         ("src/*.py", ["src/B.PY", "src/a.py"]),
         ("src/**/*.spec.ts", ["src/deep/x.spec.ts"]),
         ("**/*.md", ["docs/a.md"]),
-        ("deep/*", ["src/deep/x.spec.ts"]),
+        ("deep/*", ["No files found matching pattern"]),
+        ("**/deep/*", ["src/deep/x.spec.ts"]),
+        ("./src/*.py", ["src/B.PY", "src/a.py"]),
+        (".//src/./a.py", ["src/a.py"]),
+        ("./a.py", ["src/a.py"]),
         ("{src,docs}/a.*", ["docs/a.md", "src/a.py"]),
         ("[!a-z]*.md", ["No files found matching pattern"]),
         ("[ad]*", ["docs/", "docs/a.md", "src/a.py", "src/deep/"]),
         ("linked", ["linked"]),
-        ("/src/*.py", ["No files found matching pattern"]),
-        ("src/", ["No files found matching pattern"]),
+        ("/src/*.py", ["src/B.PY", "src/a.py"]),
+        ("/a.py", ["No files found matching pattern"]),
+        ("src/", ["src/"]),
+        ("src/deep/", ["src/deep/"]),
+        ("*/", [".config/", "docs/", "empty.py/", "src/", "src/deep/"]),
+        ("linked/", ["No files found matching pattern"]),
         ("src", ["src/"]),
         ("a\\.py", ["src/a.py"]),
     ],
 )
 async def test_patterns(text, tree, pattern, paths):
     assert await found(text, pattern) == paths
+
+
+async def test_folders_above_never_count(text, tmp_path):
+    """A project in ``.../src/app``: the folders above have the names that the pattern asks for."""
+    for name in ("other/c.ts", "src/a.ts", "pkg/src/b.ts"):
+        path = tmp_path / "src/app" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+    assert await found(text, "src/**/*.ts", path="src/app") == ["src/a.ts"]
+    assert await found(text, "**/src/*.ts", path="src/app") == ["pkg/src/b.ts", "src/a.ts"]
+    assert await found(text, f"{tmp_path}/src/app/src/*.ts", path="src/app") == ["src/a.ts"]
+    assert await found(text, f"{tmp_path}/src/app/*.ts", path="src/app") == ["No files found matching pattern"]
+
+
+async def test_a_pattern_that_leads_out_of_the_folder_is_refused(failure, tree):
+    assert await failure("find", pattern="../docs/*.md", path="src") == (
+        "Invalid glob pattern '../docs/*.md': it leads out of the folder that is searched. Give that folder as path."
+    )
+
+
+async def test_what_git_keeps_for_itself_is_left_out_unless_it_is_the_folder_searched(text, tmp_path):
+    (tmp_path / ".git/refs").mkdir(parents=True)
+    (tmp_path / ".git/config").write_text("text\n")
+
+    assert await found(text, "**") == ["No files found matching pattern"]
+    assert await found(text, "config", path=".git") == ["config"]
+    assert await text("grep", pattern="text") == "No matches found"
+    assert await text("grep", pattern="text", path=".git") == "config:1: text"
 
 
 async def test_a_folder_to_search(text, failure, tree):
@@ -78,7 +115,7 @@ async def test_the_limit(call, tree):
     )
     assert result.details == {"resultLimitReached": 2}
     assert (await call("find", pattern="*.py", limit=-1)).details == {"resultLimitReached": 1}
-    assert (await call("find", pattern="*.py", limit=7)).details is None
+    assert (await call("find", pattern="*.py", limit=6)).details is None
 
 
 async def test_many_bytes(call, tmp_path):

@@ -29,18 +29,48 @@ async def test_of_one_file_the_base_name_is_printed(text, tree):
     assert await text("grep", pattern="^end", path="src/a.py") == "a.py:3: end"
 
 
-async def test_context_comes_in_blocks_and_counts_the_line_after_the_last_newline(text, tmp_path):
-    (tmp_path / "f").write_text("a\nx1\nx2\nb\n")
+async def test_context_shows_each_line_once(text, tmp_path):
+    (tmp_path / "f").write_text("a\nx1\nx2\nb\nc\nd\ne\nx3\n")
 
-    assert await text("grep", pattern="x", context=1) == "f-1- a\nf:2: x1\nf-3- x2\nf-2- x1\nf:3: x2\nf-4- b"
-    assert await text("grep", pattern="b", context=2) == "f-2- x1\nf-3- x2\nf:4: b\nf-5- "
+    assert await text("grep", pattern="x", context=1) == "f-1- a\nf:2: x1\nf:3: x2\nf-4- b\nf-7- e\nf:8: x3"
+    assert await text("grep", pattern="b", context=2) == "f-2- x1\nf-3- x2\nf:4: b\nf-5- c\nf-6- d"
 
 
-async def test_glob_literal_and_slashes(text, tree):
+async def test_a_glob_is_relative_to_the_folder_searched(text, tree):
     assert await text("grep", pattern="needle", glob="*.py") == "src/a.py:2: needle = 1"
-    assert await text("grep", pattern="needle", glob="src/*", path="src") == "a.py:2: needle = 1"
+    assert await text("grep", pattern="needle", glob="src/*", path="src") == "No matches found"
+    assert await text("grep", pattern="needle", glob="a.*", path="src") == "a.py:2: needle = 1"
+    for glob in (
+        "src/*.py",
+        "./src/*.py",
+        "/src/*.py",
+        "src/",
+        "./src/",
+        "**/*.py",
+        f"{tree}/src/**",
+        "{src,lib}/*.py",
+    ):
+        assert await text("grep", pattern="needle", glob=glob) == "src/a.py:2: needle = 1", glob
+    assert await text("grep", pattern="eedle", glob="!./src/*.py") == ".hidden:1: needle\nsrc/b.txt:1: Needle"
+    assert await text("grep", pattern="needle", glob="!src/") == ".hidden:1: needle"
+
+
+async def test_literal(text, tree):
     assert await text("grep", pattern="e = 1", literal=True) == "src/a.py:2: needle = 1"
     assert await text("grep", pattern="n.edle(", literal=True) == "No matches found"
+
+
+@pytest.mark.parametrize(
+    "glob", ["*", "**", "src/**", "**/.env", "*.min.js", "src/*.js", "{src,lib}/**", "src/", ".env"]
+)
+async def test_what_is_ignored_stays_ignored_with_a_glob(text, tmp_path, glob):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("node_modules/\n*.min.js\n.env\n")
+    for name in ("src/.env", "src/node_modules/q/i.js", "src/a.min.js", ".env", "src/a.js"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("needle\n")
+
+    assert await text("grep", pattern="needle", glob=glob) in ("src/a.js:1: needle", "No matches found")
 
 
 @pytest.mark.parametrize("pattern", ["-v", "--files", "-e x"])
@@ -56,7 +86,7 @@ async def test_ignored_files_are_not_searched_in_a_repository(text, tree):
 
     (tree / ".git").mkdir()
     assert await text("grep", pattern="needle") == ".hidden:1: needle"
-    assert await text("grep", pattern="needle", glob="*.py") == "src/a.py:2: needle = 1"
+    assert await text("grep", pattern="needle", glob="*.py") == "No matches found"
 
 
 async def test_the_users_configuration_does_not_count(text, tree, monkeypatch):
@@ -66,23 +96,76 @@ async def test_the_users_configuration_does_not_count(text, tree, monkeypatch):
     assert "b.txt" not in await text("grep", pattern="needle")
 
 
-async def test_at_the_limit_the_notice_appears(call, tmp_path):
+async def test_only_more_matches_than_the_limit_are_worth_a_notice(call, tmp_path):
     (tmp_path / "a").write_text("x\n" * 5)
 
-    result = await call("grep", pattern="x", limit=5)
+    result = await call("grep", pattern="x", limit=4)
 
     assert result.content[0].text.endswith(
-        "a:5: x\n\n[5 matches limit reached. Use limit=10 for more, or refine pattern]"
+        "a:4: x\n\n[4 matches limit reached. Use limit=8 for more, or refine pattern]"
     )
-    assert result.details == {"matchLimitReached": 5}
-    assert (await call("grep", pattern="x", limit=6)).details is None
+    assert result.details == {"matchLimitReached": 4}
+    assert (await call("grep", pattern="x", limit=5)).details is None
     assert (await call("grep", pattern="x", limit=0)).details == {"matchLimitReached": 1}
+
+
+async def test_a_dollar_is_the_end_of_a_line_whatever_ends_it(text, tmp_path):
+    (tmp_path / "crlf").write_bytes(b"the end\r\nend of\r\nthe end")
+    (tmp_path / "cr").write_bytes(b"a\rb\rend\nnext\n")
+
+    assert await text("grep", pattern="end$") == "cr:1: a\rb\rend\ncrlf:1: the end\ncrlf:3: the end"
+    assert await text("grep", pattern="end$", context=1, path="cr") == "cr:1: a\rb\rend\ncr-2- next"
+
+
+async def test_a_nul_ends_the_search_of_its_file_with_a_notice(text, tmp_path):
+    """Anywhere in the file; a file without matches after it is nothing to report."""
+    more = "and it has matches after it"
+    (tmp_path / "late.log").write_text("needle 1\n" + "filler\n" * 20_000 + "a\0b\nneedle 2\n")
+    (tmp_path / "data").write_bytes(b"\0needle\n")
+    (tmp_path / "wide").write_text("needle\n", encoding="utf-16-le")
+    (tmp_path / "quiet").write_bytes(b"needle 3\n\0")
+
+    assert await text("grep", pattern="needle [12]") == (
+        f"late.log:1: needle 1\n\n[late.log: searched only up to a NUL in line 20002, {more}. "
+        "To search such a file whole, give it as path]"
+    )
+    assert await text("grep", pattern="needle 2", glob="*.log") == (
+        f"No matches found\n\n[late.log: searched only up to a NUL in line 20002, {more}. "
+        "To search such a file whole, give it as path]"
+    )
+    assert "needle 2" in await text("grep", pattern="needle 2", path="late.log")
+    assert await text("grep", pattern="needle 3") == "quiet:1: needle 3"
+    assert await text("grep", pattern="needle$", glob="{data,wide}") == (
+        f"No matches found\n\n[data: searched only up to a NUL in line 1, {more}. "
+        "To search such a file whole, give it as path]"
+    )
+
+
+async def test_many_files_with_a_nul_are_counted(text, tmp_path):
+    for number in range(9):
+        (tmp_path / f"{number}.bin").write_bytes(b"\0needle\n")
+
+    shown = await text("grep", pattern="needle", limit=1)
+
+    assert shown.count("searched only up to a NUL") == 3
+    assert "6 more files with a NUL have matches after it" in shown
+
+
+async def test_a_match_far_along_a_line_is_shown(call, tmp_path):
+    (tmp_path / "a").write_text("x" * 5000 + "é needle" + "y" * 5000 + "\n" + "needle" + "z" * 600 + "\n")
+
+    result = await call("grep", pattern="needle")
+    first, second, *_ = result.content[0].text.split("\n")
+
+    assert first == "a:1: [truncated] ..." + "x" * 98 + "é needle" + "y" * 394 + "... [truncated]"
+    assert second == "a:2: needle" + "z" * 494 + "... [truncated]"
+    assert result.details == {"linesTruncated": True}
 
 
 async def test_the_last_match_keeps_its_context(text, tmp_path):
     (tmp_path / "a").write_text("x1\nx2\nx3\nx4\n")
 
-    assert (await text("grep", pattern="x", limit=1, context=2)).startswith("a:1: x1\na-2- x2\na-3- x3\n\n[")
+    assert (await text("grep", pattern="x", limit=1, context=2)).startswith("a:1: x1\na-2- x2\na-3- x3\n\n[1 matches")
 
 
 async def test_long_lines_are_cut(call, tmp_path):
@@ -116,7 +199,8 @@ async def test_nothing_found_and_nothing_there(text, failure, tree):
 
 async def test_a_pattern_that_ripgrep_rejects(failure, tree):
     assert "regex parse error" in await failure("grep", pattern="(unclosed")
-    assert "error parsing glob" in await failure("grep", pattern="x", glob="[")
+    assert "Invalid glob pattern '['" in await failure("grep", pattern="x", glob="[")
+    assert "leads out of the folder" in await failure("grep", pattern="x", glob="../*")
     assert "NUL" in await failure("grep", pattern="a\0b")
 
 
@@ -142,7 +226,7 @@ async def test_odd_files(text, failure, tmp_path):
 async def test_a_binary_file_matches_as_text_when_it_is_named(text, tmp_path):
     (tmp_path / "a").write_bytes(b"needle one\n\0\nneedle two\n")
 
-    assert await text("grep", pattern="needle") in ("No matches found", "a:1: needle one")
+    assert (await text("grep", pattern="needle")).startswith("a:1: needle one\n\n[a: searched only up to a NUL")
     assert (await text("grep", pattern="needle", path="a")).startswith("a:1: needle one")
 
 
@@ -161,7 +245,7 @@ async def test_a_huge_context_costs_no_more_than_the_file(text, tmp_path):
     (tmp_path / "a").write_text("x\n" * 20_000)
 
     assert (await text("grep", pattern="x", limit=1, context=10**12)).startswith("a:1: x\na-2- x\n")
-    assert (await text("grep", pattern="x", limit=10**9, context=10**12)).startswith("a:1: x\na-2- x\n")
+    assert (await text("grep", pattern="x", limit=10**9, context=10**12)).startswith("a:1: x\na:2: x\n")
 
 
 async def test_without_descriptors_the_reason_is_reported(failure, call, monkeypatch):

@@ -24,7 +24,7 @@ def files(root):
 
 def as_ripgrep(root):
     done = subprocess.run(
-        [find_ripgrep(), "--files", "--hidden", "--no-require-git", "--no-config", "--sort=path", "."],
+        [find_ripgrep(), "--files", "--hidden", "-g", "!.git", "--no-config", "--sort=path", "."],
         cwd=root, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return sorted(line.removeprefix("./") for line in done.stdout.splitlines())
@@ -61,7 +61,7 @@ def make(root, tree):
     ],
 )
 def test_rules(tmp_path, rules, ignored):
-    make(tmp_path, {"a.log": "", "sub/b.log": "", "sub/c": "", "sub/deep/d": "", "#x": ""})
+    make(tmp_path, {".git": None, "a.log": "", "sub/b.log": "", "sub/c": "", "sub/deep/d": "", "#x": ""})
     everything = set(walked(tmp_path))
     (tmp_path / ".gitignore").write_bytes(rules.encode())
 
@@ -76,6 +76,7 @@ def test_rules_from_above_and_below_and_their_order(tmp_path):
     make(
         tmp_path,
         {
+            ".git": None,
             ".gitignore": "*.log\n/work/skip\n",
             "work/skip": "",
             "work/.gitignore": "!keep.log\n",
@@ -102,14 +103,84 @@ def test_the_rules_of_git_end_at_a_repository(tmp_path):
         },
     )
 
-    assert files(tmp_path / "repo") == [".git/info/exclude", "a.log"]
+    assert files(tmp_path / "repo") == ["a.log"]
 
 
 def test_the_users_own_rules(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    make(tmp_path, {"config/git/ignore": "*.swp\n", "work/a.swp": "", "work/b": ""})
+    make(tmp_path, {"config/git/ignore": "*.swp\n", "work/.git": None, "work/a.swp": "", "work/b": ""})
 
     assert walked(tmp_path / "work") == ["b"]
+
+
+def test_outside_a_repository_git_has_no_rules(tmp_path):
+    make(tmp_path, {".gitignore": "*.log\n", "a.log": "", ".ignore": "b\n", "b": "", ".rgignore": "c\n!b\n", "c": ""})
+
+    assert walked(tmp_path) == [".gitignore", ".ignore", ".rgignore", "a.log", "b"] == as_ripgrep(tmp_path)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home without a configuration of git."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return folder
+
+
+def git(*arguments, cwd):
+    return subprocess.run(["git", *arguments], cwd=cwd, check=True, capture_output=True, text=True).stdout
+
+
+WHERE = {
+    "the user's configuration": ("config", "--global", "core.excludesFile", "~/mine"),
+    "a name with a blank": ("config", "--global", "core.excludesFile", "~/my own"),
+    "the repository's configuration": ("config", "core.excludesFile", "~/mine"),
+    "an included configuration": ("config", "--global", "include.path", "~/more"),
+    "the default place": None,
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("below", [".", "sub", "sub/deep"])
+async def test_the_users_rules_are_those_that_git_uses(call, ctx, tmp_path, home, where, below):
+    """Lines count from the repository on, wherever the search begins; in a linked worktree, from its top."""
+    rules = "*.swp\n/build\n/sub/out\nsub/*/tmp\n**/gen/x\n!keep.swp\n"
+    names = ("mine", "my own", ".config/git/ignore")
+    make(home, {**dict.fromkeys(names, rules), "more": "[core]\nexcludesFile = ~/mine\n"})
+    repository = tmp_path / "work"
+    repository.mkdir()
+    git("init", "-q", cwd=repository)
+    if WHERE[where]:
+        git(*WHERE[where], cwd=repository)
+    for folder in (".", "sub", "sub/deep"):
+        for name in ("a.swp", "keep.swp", "b", "build/c", "out/d", "tmp/e", "gen/x", "gen/y"):
+            put(repository / folder / name, "text\n")
+    ctx.cwd = repository / below
+
+    visible = sorted(git("ls-files", "-o", "--exclude-standard", cwd=ctx.cwd).splitlines())
+
+    found = await call("find", pattern="**")
+    assert sorted(name for name in found.content[0].text.split("\n") if not name.endswith("/")) == visible
+    searched = await call("grep", pattern="text")
+    assert sorted(line.partition(":")[0] for line in searched.content[0].text.split("\n")) == visible
+
+
+async def test_rules_of_a_linked_worktree_and_of_a_submodule_are_where_their_git_file_leads(call, ctx, tmp_path, home):
+    main = tmp_path / "main"
+    git("init", "-q", str(main), cwd=tmp_path)
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x", cwd=main)
+    git("worktree", "add", "-q", "../linked", cwd=main)
+    make(tmp_path, {"main/.git/info/exclude": "secret\n", "linked/secret": "text\n", "linked/open": "text\n"})
+    ctx.cwd = tmp_path / "linked"
+
+    assert (await call("find", pattern="*")).content[0].text == "open"
+    assert (await call("grep", pattern="text")).content[0].text == "open:1: text"
+
+    make(main, {".git/modules/part/info/exclude": "secret\n", "part/.git": "gitdir: ../.git/modules/part\n"})
+    make(main, {"part/secret": "", "part/open": ""})
+    assert walked(main / "part") == ["open"]
 
 
 name = st.sampled_from(["a", "b", "ab", "a.c", "b.c", ".h"])
@@ -135,6 +206,7 @@ path = st.lists(name, min_size=1, max_size=4)
 )
 def test_files_are_those_that_ripgrep_lists(paths, ignores):
     with TemporaryDirectory() as root:
+        Path(root, ".git").mkdir()
         for parts in paths:
             put(Path(root, *parts), "")
         for folder, kind, text in ignores:

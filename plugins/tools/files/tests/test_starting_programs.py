@@ -114,7 +114,7 @@ async def test_the_launcher_is_asked_for_each_command_and_search(result_of, laun
     bash, search = launcher.requests
     assert (bash.purpose, bash.argv[-1], bash.cwd, bash.env["STAGE"]) == ("bash", "true", str(tmp_path), "tested")
     assert bash.call_id is not None
-    assert (search.purpose, search.argv[-1]) == ("search", str(tmp_path))
+    assert (search.purpose, search.argv[-1], search.cwd) == ("search", ".", str(tmp_path))
 
 
 async def test_the_launcher_is_asked_for_commands_of_the_user_and_programs_of_plugins(pi_session, launcher):

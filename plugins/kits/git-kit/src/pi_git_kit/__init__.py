@@ -25,7 +25,7 @@ _HOMES = {
     "git": "Git",
     "merging": "apply_patch diff_stat merge_trees patch_between",
     "objects": "read_objects resolve",
-    "repository": "file_names files_below repository_of",
+    "repository": "excludes_file file_names files_below repository_of",
     "sessions": "ask_plugins",
     "starting": "ForeignOwner GitFailed GitMissing Output Prepare",
     "snapshots": "snapshot stage_all tree_of_files",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pi_git_kit.starting import Prepare
 
-__all__ = ["file_names", "files_below", "repository_of"]
+__all__ = ["excludes_file", "file_names", "files_below", "repository_of"]
 
 _FOREIGN = re.compile(r"(?:dubious ownership in repository at|unsafe repository \()\s*'([^\n]*)'")
 """What git says of a repository of another owner, since 2.35.3 and before that in 2.35.2."""
@@ -55,6 +55,25 @@ def repository_of(cwd: Path, *, environ: Mapping[str, str] | None = None, prepar
     if top is None:
         raise GitFailed(f"{str(cwd)!r} is in a git repository, but not in any of its work trees")
     return Git(top, git_dir, common, below=here.relative_to(top), environ=environ, prepare=prepare)
+
+
+def excludes_file(folder: Path, *, environ: Mapping[str, str] | None = None, prepare: Prepare | None = None) -> Path:
+    """Return the user's own ignore file for a folder, which ``core.excludesFile`` names; it need not exist.
+
+    Args:
+        folder: A folder, in a repository or not.
+        environ: The environment of pi; None for that of this process.
+        prepare: Changes how git is started.
+
+    Raises:
+        GitFailed: git cannot be run.
+    """
+    environ = os.environ if environ is None else environ
+    env = environment(environ, protocols="", user_settings=True)
+    output = run([*options(), "config", "--type=path", "--get", "core.excludesFile"], folder, env, prepare)
+    if output.code == 0:
+        return folder / os.fsdecode(output.data.removesuffix(b"\n"))
+    return Path(environ.get("XDG_CONFIG_HOME") or "~/.config", "git", "ignore").expanduser()
 
 
 def file_names(git: Git, below: Path | None = None) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pi_tools.failure import ToolFailure
 from pi_tools.paths import resolve
 from pi_tools.text import as_count, clean, show_names
 from pi_tools.threads import check, finish, look
-from pi_tools.workspace import file_operations
+from pi_tools.workspace import StartPolicy, file_operations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,10 @@ __all__ = ["LocalFindOperations", "find_tool"]
 _PARAMETERS = {
     "type": "object",
     "properties": {
-        "pattern": {"type": "string", "description": "Glob, as *.py, **/*.json or src/**/*.spec.ts"},
+        "pattern": {
+            "type": "string",
+            "description": "Glob: *.py for names at any depth, src/**/*.ts from path on",
+        },
         "path": {"type": "string", "description": "Directory to search; the working directory without it"},
         "limit": {"type": "number", "description": "Most results; 1000 without it"},
     },
@@ -36,7 +39,14 @@ _LIMIT = 1000
 
 
 class LocalFindOperations:
-    """``find`` on this machine."""
+    """``find`` on this machine.
+
+    Args:
+        start_policy: What plugins want done before git is asked for the user's ignore file; None for nothing.
+    """
+
+    def __init__(self, start_policy: StartPolicy | None = None) -> None:
+        self._policy = start_policy or StartPolicy(None, "search")
 
     async def exists(self, path: str) -> bool:
         """Whether the path exists."""
@@ -48,7 +58,7 @@ class LocalFindOperations:
 
         if not await finish(os.path.isdir, path):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
-        return await look(signal, find, pattern, path, limit, lambda: signal.aborted)
+        return await look(signal, find, pattern, path, limit, lambda: signal.aborted, self._policy.for_git())
 
 
 def find_tool(cwd: str | None = None, options: FindOptions | None = None) -> Tool:
@@ -61,11 +71,11 @@ def find_tool(cwd: str | None = None, options: FindOptions | None = None) -> Too
         given = params.get("path") or "."
         path = resolve(given, cwd or str(ctx.cwd))
         limit = max(as_count(params.get("limit"), _LIMIT), 1)
-        operations: FindOperations = file_operations(ctx, options) or LocalFindOperations()
+        operations: FindOperations = file_operations(ctx, options) or LocalFindOperations(StartPolicy(ctx, "search"))
         if not await operations.exists(path):
             raise ToolFailure(f"Path not found: {clean(path)}")
         try:
-            found = await operations.glob(clean(params["pattern"]), path, limit, signal)
+            found = await operations.glob(_below(clean(params["pattern"])), path, limit + 1, signal)
         except NotADirectoryError:
             raise ToolFailure(f"Not a directory: {clean(given)}") from None
         return _show(found, limit)
@@ -85,6 +95,13 @@ def find_tool(cwd: str | None = None, options: FindOptions | None = None) -> Too
     )
 
 
+def _below(pattern: str) -> str:
+    """Return a pattern without ``./``, which some operations do not know."""
+    while pattern.startswith("./"):
+        pattern = pattern[2:]
+    return pattern
+
+
 def _show(found: Sequence[str], limit: int) -> ToolResult:
     from pi_tools.truncate import MAX_BYTES, format_size, truncate_head
 
@@ -92,7 +109,8 @@ def _show(found: Sequence[str], limit: int) -> ToolResult:
         return ToolResult.text("No files found matching pattern")
     details: dict[str, Any] = {}
     notices = []
-    if len(found) >= limit:
+    if len(found) > limit:  # one more was asked for, to tell the limit from the end
+        found = found[:limit]
         details["resultLimitReached"] = limit
         notices.append(f"{limit} results limit reached. Use limit={limit * 2} for more, or refine pattern")
     record = truncate_head(show_names(found), max_lines=len(found))

@@ -40,7 +40,7 @@ def ls_tool(cwd: str | None = None, options: LsOptions | None = None) -> Tool:
     ) -> ToolResult:
         check(signal)
         path = resolve(params.get("path") or ".", cwd or str(ctx.cwd))
-        limit = max(as_count(params.get("limit"), _LIMIT), 0)
+        limit = max(as_count(params.get("limit"), _LIMIT), 1)
         operations = file_operations(ctx, options)
         if operations is not None:
             entries = await _fetch(operations, path)
@@ -109,7 +109,7 @@ def _show(entries: Sequence[tuple[str, bool]], limit: int) -> ToolResult:
     from pi_tools.truncate import MAX_BYTES, format_size, truncate_head
 
     names = in_order(entries)
-    if not names or limit == 0:
+    if not names:
         return ToolResult.text("(empty directory)")
     details: dict[str, Any] = {}
     notices = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pi_git_kit import Prepare
     from pi_hookspecs import PiContext, Processes, SpawnRequest, TextStream
 
 __all__ = ["BackgroundProcesses", "StartPolicy", "command_operations", "file_operations", "secret_stream"]
@@ -48,6 +49,7 @@ class StartPolicy:
     """
 
     def __init__(self, ctx: Any, purpose: str) -> None:
+        self._ctx = ctx
         self._ask = getattr(ctx, "prepare_spawn", None)  # a program may call a tool with a context of its own
         self._purpose = purpose
         self._call_id = getattr(ctx, "call_id", None)
@@ -68,6 +70,14 @@ class StartPolicy:
         from pi_process_kit import with_folder
 
         return with_folder(request)
+
+    def for_git(self) -> Prepare | None:
+        """Return what changes how git is started, for a thread; None if no plugin can be asked."""
+        if self._ask is None or getattr(self._ctx, "child_environment", None) is None:
+            return None
+        from pi_git_kit import ask_plugins
+
+        return ask_plugins(self._ctx)
 
 
 class BackgroundProcesses:

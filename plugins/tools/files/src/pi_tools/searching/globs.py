@@ -1,33 +1,67 @@
-"""Glob patterns as regular expressions: those of ``find`` (as in fd) and of ignore files (as in git)."""
+"""Glob patterns: those of ``find`` and ``grep``, which have one definition, and those of ignore files (as in git)."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from pi_tools.failure import ToolFailure
 
-__all__ = ["find_regex", "ignore_regex"]
+__all__ = ["Pattern", "ignore_regex", "parse"]
 
 
-def find_regex(pattern: str) -> tuple[re.Pattern[str], bool]:
-    """Compile a pattern of ``find``.
+class Pattern(NamedTuple):
+    """A pattern of ``find`` or ``grep``, compiled.
 
-    ``*`` and ``?`` stay within a name, ``**`` crosses folders, ``[...]`` and ``{a,b}`` choose. Without
-    a capital letter it ignores case.
+    Attributes:
+        text: The pattern below the folder searched, without ``./`` in front and ``/`` at the end.
+        anchored: Whether it is compared with the path below the folder searched; otherwise with the name alone.
+        folders_only: Whether it ended with ``/``.
+        regex: For ``fullmatch``.
+    """
 
-    Returns:
-        The expression, for ``fullmatch``, and whether it matches the absolute path instead of the name.
+    text: str
+    anchored: bool
+    folders_only: bool
+    regex: re.Pattern[str]
+
+    def matches(self, path: str) -> bool:
+        """Whether it matches a path below the folder searched, with ``/`` as the separator."""
+        return self.regex.fullmatch(path if self.anchored else path.rpartition("/")[2]) is not None
+
+
+def parse(pattern: str, root: str, *, smart_case: bool = False) -> Pattern:
+    """Compile a pattern, which is read as a line of ``.gitignore`` in the folder searched.
+
+    Without a slash it is compared with names at any depth, with one with the path below the folder; folders above
+    never count. ``*`` and ``?`` stay within a name, ``**`` crosses folders, ``[...]`` and ``{a,b}`` choose, and a final
+    slash means folders only. A pattern that begins with the folder's own path is taken as relative to it.
+
+    Args:
+        pattern: As the model gave it.
+        root: Absolute path of the folder searched.
+        smart_case: Whether a pattern without capitals ignores case.
 
     Raises:
-        ToolFailure: The pattern is malformed.
+        ToolFailure: The pattern is malformed, or leads out of the folder.
     """
-    full = "/" in pattern
-    if full and not pattern.startswith(("/", "**/")):
-        pattern = f"**/{pattern}"
+    text = re.sub(r"/(?:\.?/)+", "/", pattern)
+    while text.startswith("./"):
+        text = text[2:]
+    below = root.replace("\\", "/") if "\\" in root and "/" not in root else root
+    if text.startswith(f"{below.rstrip('/')}/"):
+        text = text[len(below.rstrip("/")) :]
+    if text == ".." or text.startswith("../"):
+        raise ToolFailure(
+            f"Invalid glob pattern {pattern!r}: it leads out of the folder that is searched. Give that folder as path."
+        )
+    folders_only = text.endswith("/") and text != "/"
+    text = text.removesuffix("/")
+    anchored, text = "/" in text, text.removeprefix("/")
     try:
-        text = _translate(pattern, braces=True)
-        flags = re.DOTALL | (0 if any(map(str.isupper, pattern)) else re.IGNORECASE)
-        return re.compile(text, flags), full
+        expression = _translate(text, braces=True)
+        flags = re.DOTALL | (re.IGNORECASE if smart_case and not any(map(str.isupper, text)) else 0)
+        return Pattern(text, anchored, folders_only, re.compile(expression, flags))
     except (ValueError, re.error) as error:
         raise ToolFailure(f"Invalid glob pattern {pattern!r}: {error}") from None
 

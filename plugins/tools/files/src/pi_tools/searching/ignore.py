@@ -1,8 +1,9 @@
 """What ``.gitignore`` and its relatives exclude, folder by folder, at the speed of a directory walk.
 
-The rules are those of ripgrep and fd: ``.ignore`` overrides ``.gitignore``, which overrides ``.git/info/exclude`` and
-the user's own git ignore file; a file nearer to the entry overrides one further up, later lines override earlier
-ones, ``!`` negates. The rules of git end where a repository begins: nested ones have their own.
+The rules are those of ripgrep: ``.rgignore`` overrides ``.ignore``, which overrides ``.gitignore``, which overrides
+``info/exclude`` and the file that ``core.excludesFile`` names; a file nearer to the entry overrides one further up,
+later lines override earlier ones, ``!`` negates. The rules of git hold in repositories only, and end where a nested one
+begins. git decides what a line means: braces choose nothing, lines of ``core.excludesFile`` start at the repository.
 
 A walk in Python is as fast as ripgrep's only if rules cost next to nothing per name: all names of a folder
 are tested together, the usual forms (``name``, ``*.end``, ``start*``) without a regular expression, and
@@ -15,16 +16,20 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_tools.searching.excludes import excludes_file
 from pi_tools.searching.globs import ignore_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pi_git_kit import Prepare
+
 __all__ = ["FILES", "Level", "Rules", "level_above"]
 
-FILES = frozenset({".ignore", ".gitignore", ".git"})
+FILES = frozenset({".rgignore", ".ignore", ".gitignore", ".git", ".jj"})
 """Entries with which a folder has rules of its own, or ends those of the enclosing repository."""
 
 _META = re.compile(r"[*?\[\\]")
@@ -143,6 +148,12 @@ class Rules:
         self._placed = {folder: _Names(names) for folder, names in placed.items()}
         self._deep = re.compile("|".join(f"(?:{one})" for one in deep), re.DOTALL) if deep else None
 
+    def rebased(self, base: str) -> Rules:
+        """Return the same rules for another folder."""
+        other = copy(self)
+        other._base = base  # noqa: SLF001 - of the same class
+        return other
+
     def judge(
         self, folder: str, names: Sequence[str], joined: str, folders: set[str], verdicts: dict[str, bool]
     ) -> None:
@@ -189,21 +200,28 @@ class Level:
     """The rules that apply in a folder: its own and those of the folders above.
 
     Args:
-        plain: Rules of ``.ignore`` files, the nearest first.
+        plain: Rules of ``.rgignore`` and of ``.ignore`` files, each the nearest first.
         git: Rules of ``.gitignore`` files of this repository, the nearest first.
-        exclude: Rules of ``.git/info/exclude``.
-        user: The user's own rules.
+        exclude: Rules of ``info/exclude``.
+        user: The user's own rules, of ``core.excludesFile``; None before the first repository, in which git is asked.
+        repository: Whether the folder is in a repository; the last three apply only there.
+        prepare: Changes how git is started.
     """
 
     def __init__(
         self,
-        plain: tuple[Rules, ...] = (),
+        plain: tuple[tuple[Rules, ...], tuple[Rules, ...]] = ((), ()),
         git: tuple[Rules, ...] = (),
         exclude: tuple[Rules, ...] = (),
-        user: tuple[Rules, ...] = (),
+        user: tuple[Rules, ...] | None = None,
+        *,
+        repository: bool = False,
+        prepare: Prepare | None = None,
     ) -> None:
         self._parts = (plain, git, exclude, user)
-        self._rules = (*plain, *git, *exclude, *user)
+        self._repository = repository
+        self._prepare = prepare
+        self._rules = (*plain[0], *plain[1], *((*git, *exclude, *(user or ())) if repository else ()))
 
     def below(self, folder: str, names: Iterable[str]) -> Level:
         """Return the rules in a subfolder.
@@ -212,15 +230,19 @@ class Level:
             folder: Absolute, with a final separator.
             names: Which of ``FILES`` it has.
         """
-        plain, git, exclude, user = self._parts
-        if ".git" in names:
-            git, own = (), _read(f"{folder}.git/info/exclude", folder)
+        (first, second), git, exclude, user = self._parts
+        repository = self._repository
+        if ".git" in names or ".jj" in names:
+            git, own, repository = (), _read(_exclude_file(folder), folder), True
             exclude = (own,) if own else ()
+            user = _users_own(folder, self._prepare) if user is None else tuple(rules.rebased(folder) for rules in user)
+        if ".rgignore" in names and (own := _read(f"{folder}.rgignore", folder)):
+            first = (own, *first)
         if ".ignore" in names and (own := _read(f"{folder}.ignore", folder)):
-            plain = (own, *plain)
+            second = (own, *second)
         if ".gitignore" in names and (own := _read(f"{folder}.gitignore", folder)):
             git = (own, *git)
-        return Level(plain, git, exclude, user)
+        return Level((first, second), git, exclude, user, repository=repository, prepare=self._prepare)
 
     def ignored(self, folder: str, names: Sequence[str], folders: set[str]) -> set[str]:
         """Return which of the names are ignored; see ``Rules.judge``."""
@@ -233,16 +255,37 @@ class Level:
         return {name for name, verdict in verdicts.items() if verdict}
 
 
-def level_above(path: str) -> Level:
-    """Return the rules that a folder inherits from those above it and the user's own.
+def _users_own(folder: str, prepare: Prepare | None) -> tuple[Rules, ...]:
+    own = _read(excludes_file(folder, prepare), folder)
+    return (own,) if own else ()
+
+
+def _exclude_file(folder: str) -> str:
+    """Return the path of ``info/exclude``; ``.git`` of a linked worktree or a submodule is a file that leads there."""
+    git_dir = f"{folder}.git"
+    with suppress(OSError, ValueError):
+        if os.path.isfile(git_dir):
+            git_dir = os.path.join(folder, _line_of(git_dir).removeprefix("gitdir:").strip())
+            with suppress(FileNotFoundError):
+                git_dir = os.path.join(git_dir, _line_of(os.path.join(git_dir, "commondir")))
+    return os.path.join(git_dir, "info", "exclude")
+
+
+def _line_of(path: str) -> str:
+    from pi_tools.local_files import read_regular
+
+    return os.fsdecode(read_regular(path)).split("\n", 1)[0].rstrip("\r")
+
+
+def level_above(path: str, prepare: Prepare | None = None) -> Level:
+    """Return the rules that a folder inherits from those above it.
 
     Args:
-        path: Absolute, without a final separator.
+        path: Absolute and without links, as ripgrep sees it.
+        prepare: Changes how git is started.
     """
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    own = _read(os.path.join(home, "git", "ignore"), path.rstrip(os.sep) + os.sep)
-    level = Level(user=(own,) if own else ())
-    parts = path.split(os.sep)
+    level = Level(prepare=prepare)
+    parts = path.rstrip(os.sep).split(os.sep)
     for depth in range(1, len(parts)):
         folder = os.sep.join(parts[:depth]) + os.sep
         present = [name for name in FILES if os.path.lexists(folder + name)]

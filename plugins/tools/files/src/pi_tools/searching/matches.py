@@ -1,48 +1,59 @@
-"""Converts ripgrep's JSON messages to the output of ``grep``: one block per match, with its context."""
+"""Converts ripgrep's JSON messages to the output of ``grep``: the lines of each file, with their context, each once."""
 
 from __future__ import annotations
 
 import base64
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_tools.text import show_name
 from pi_tools.truncate import truncate_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["Matches"]
+__all__ = ["Binary", "Matches"]
 
 
 _MOST_KEPT = 1 << 26
 """Characters after which reading stops regardless of the limit: 50 KB of them are shown."""
-_MOST_BUILT = 1 << 23
-"""The same for the output: with much context every match repeats the lines of the others."""
-
 
 _TYPE = b'{"type":"'
 
 
-class _Match(NamedTuple):
-    line: int
-    """Its number."""
-    height: int
-    """Lines that it spans."""
+class Binary(NamedTuple):
+    """A file with matches after a NUL, which are not shown.
+
+    Attributes:
+        path: As ripgrep gave it.
+        name: As it is shown.
+        offset: Bytes before the NUL.
+    """
+
+    path: str
+    name: str
+    offset: int
+
+
+class _Line(NamedTuple):
+    """One message of ripgrep: its first line number, its lines, where its first match begins, and its offset."""
+
+    number: int
+    texts: list[str]
+    span: tuple[int, int] | None
+    offset: int
 
 
 class _File:
-    """The lines of one file around its matches."""
+    """What ripgrep sent of one file; of one that is not wanted, nothing is kept."""
 
-    def __init__(self, path: dict[str, str], name: str) -> None:
+    def __init__(self, path: dict[str, str], name: str, *, wanted: bool) -> None:
         self.path = path
         self.name = name
-        self.lines: dict[int, str] = {}
-        self.matches: list[_Match] = []
-        self.last = 0
-        self.ended = False
-        """Whether the last known line has a newline."""
+        self.wanted = wanted
+        self.lines: list[_Line] = []
 
 
 def _type_of(message: bytes) -> str:
@@ -59,89 +70,101 @@ class Matches:
         root: The directory that paths are shown relative to; None shows base names.
         limit: Maximum number of matches.
         context: Lines before and after each.
+        wanted: Whether a file counts, by its path below the root.
     """
 
-    def __init__(self, root: str | None, limit: int, context: int) -> None:
+    def __init__(self, root: str | None, limit: int, context: int, wanted: Callable[[str], bool] | None = None) -> None:
         self.limit = limit
         self.count = 0
+        self.more = False
+        """Whether there are more matches than the limit."""
         self.cut = False
         """Whether a line was shortened."""
+        self.binary: list[Binary] = []
         self._root = root
         self._context = context
+        self._wanted = wanted
         self._file: _File | None = None
         self._blocks: list[tuple[list[str], list[str]]] = []
-        self._full_at: int | None = None
         self._kept = 0
-        self._built = 0
 
     def take(self, messages: Iterable[bytes]) -> bool:
         """Take complete messages, one per line; False when no more are needed."""
         for message in messages:
             kind = _type_of(message)
             if kind in {"match", "context"}:
-                if not self._add(json.loads(message)["data"], matched=kind == "match"):
-                    return False
-            elif kind == "end":
+                if self._file is None or self._file.wanted:
+                    self._add(json.loads(message)["data"], matched=kind == "match")
+            elif kind == "begin":
                 self.end()
-                if self.count >= self.limit:
-                    return False
-        return self._kept < _MOST_KEPT and self._built < _MOST_BUILT
-
-    def _add(self, data: dict[str, Any], *, matched: bool) -> bool:
-        number = data["line_number"]
-        if self._file is not None and self._file.path != data["path"]:  # the operations of a plugin may leave "end" out
-            self.end()
-            if self._full_at is not None:
+                self._begin(json.loads(message)["data"]["path"])
+            elif kind == "end":
+                self.end(json.loads(message)["data"].get("binary_offset"))
+            if self.more or self._kept >= _MOST_KEPT:
                 return False
-        if self._file is None:
-            self._file = _File(data["path"], self._name(data["path"]))
-        file = self._file
-        if self._full_at is not None and number > self._full_at:
-            return False  # the context of the last match is complete
-        text = _text(data["lines"])
-        self._kept += len(text)
-        lines = text.removesuffix("\n").split("\n")
-        for index, line in enumerate(lines):
-            file.lines[number + index] = line
-        file.last = number + len(lines) - 1
-        file.ended = text.endswith("\n")
-        if matched and self.count < self.limit:
-            self.count += 1
-            file.matches.append(_Match(number, len(lines)))
-            if self.count >= self.limit:
-                self._full_at = file.last + self._context
-                return self._context > 0
         return True
 
-    def end(self) -> None:
-        """Finish the current file."""
-        file, self._file = self._file, None
-        if file is None:
-            return
-        if file.ended and self._context:  # the empty line after the final newline counts as one
-            file.lines.setdefault(file.last + 1, "")
-        lines: list[str] = []
-        for match in file.matches:
-            if self._built >= _MOST_BUILT:
-                break
-            lines += self._block(file, match)
-        if lines:
-            self._blocks.append((file.name.split(os.sep), lines))
+    def _begin(self, path: dict[str, str]) -> _File:
+        name = self._name(path)
+        wanted = self._wanted is None or self._wanted(name.replace(os.sep, "/"))
+        self._file = _File(path, name, wanted=wanted)
+        return self._file
 
-    def _block(self, file: _File, match: _Match) -> list[str]:
-        block = []
-        end = min(match.line + match.height + self._context, file.last + 2)
+    def _add(self, data: dict[str, Any], *, matched: bool) -> None:
+        file = self._file
+        if file is None or file.path != data["path"]:  # the operations of a plugin may leave "begin" and "end" out
+            self.end()
+            file = self._begin(data["path"])
+        if not file.wanted:
+            return
+        text = _text(data["lines"])
+        self._kept += len(text)
+        span = _span(data, text) if matched else None
+        file.lines.append(_Line(data["line_number"], _lines(text), span, data.get("absolute_offset", 0)))
+
+    def end(self, binary_offset: int | None = None) -> None:
+        """Finish the current file.
+
+        Args:
+            binary_offset: Bytes before its first NUL; None if there is none. What follows is not shown.
+        """
+        file, self._file = self._file, None
+        if file is None or not file.lines:
+            return
+        lines = file.lines
+        if binary_offset is not None and self._root is not None:
+            before = [line for line in lines if line.offset <= binary_offset]
+            if any(line.span for line in lines[len(before) :]):
+                self.binary.append(Binary(_name_of(file.path), file.name.replace(os.sep, "/"), binary_offset))
+            lines = before
+        shown = self._show(file, lines)
+        if shown:
+            self._blocks.append((file.name.split(os.sep), shown))
+
+    def _show(self, file: _File, lines: list[_Line]) -> list[str]:
+        """Return the lines of a file around as many matches as the limit still allows."""
+        matches = [line for line in lines if line.span]
+        left = self.limit - self.count
+        self.more = self.more or len(matches) > left
+        taken = matches[:left]
+        self.count += len(taken)
+        if not taken:
+            return []
+        numbers = {line.number for line in taken}
+        last = taken[-1].number + len(taken[-1].texts) - 1 + self._context
         name = show_name(file.name.replace(os.sep, "/"))
-        for number in range(max(match.line - self._context, 1), end):
-            line = file.lines.get(number)
-            if line is None:
-                continue
-            shown, cut = truncate_line(line.replace("\r", ""))
-            self.cut = self.cut or cut
-            matched = match.line <= number < match.line + match.height
-            block.append(f"{name}:{number}: {shown}" if matched else f"{name}-{number}- {shown}")
-            self._built += len(block[-1])
-        return block
+        shown: list[str] = []
+        for line in lines:
+            matched = line.number in numbers and line.span is not None
+            for index, text in enumerate(line.texts):
+                number = line.number + index
+                if number > last and not matched:
+                    return shown
+                start, end = (line.span or (0, 0)) if index == 0 else (0, 0)
+                piece, cut = _shorten(text, start, end)
+                self.cut = self.cut or cut
+                shown.append(f"{name}:{number}: {piece}" if matched else f"{name}-{number}- {piece}")
+        return shown
 
     def lines(self) -> list[str]:
         """Return all lines, sorted by path: ripgrep reports files as its threads finish them."""
@@ -151,7 +174,37 @@ class Matches:
         name = _name_of(path)
         if self._root is None:
             return os.path.basename(name)
-        return os.path.relpath(name, self._root)
+        return os.path.relpath(name, self._root) if os.path.isabs(name) else os.path.normpath(name)
+
+
+_BEFORE_MATCH = 100
+"""Characters in front of a match that would otherwise be cut away."""
+_LATEST_START = 400
+
+
+def _shorten(text: str, start: int, end: int) -> tuple[str, bool]:
+    """Cut a long line; one whose match begins late, in front of the match, too. Return it, and whether it was cut."""
+    shown, cut = truncate_line(text)
+    if not cut or end <= len(shown) - len("... [truncated]") or start <= _LATEST_START:
+        return shown, cut
+    return "[truncated] ..." + truncate_line(text[start - _BEFORE_MATCH :])[0], True
+
+
+def _lines(text: str) -> list[str]:
+    """Split into lines; a lone CR is part of its line."""
+    return [re.sub(r"\r\Z", "", line) for line in text.removesuffix("\n").split("\n")]
+
+
+def _span(data: dict[str, Any], text: str) -> tuple[int, int]:
+    """Return where the first match begins and ends, in characters."""
+    submatches = data.get("submatches") or ()
+    if not submatches:
+        return 0, 0
+    start, end = submatches[0]["start"], submatches[0]["end"]
+    if text.isascii():
+        return start, end
+    raw = data["lines"]["text"].encode() if "text" in data["lines"] else base64.b64decode(data["lines"]["bytes"])
+    return len(raw[:start].decode("utf-8", "replace")), len(raw[:end].decode("utf-8", "replace"))
 
 
 def _text(value: dict[str, str]) -> str:

@@ -18,6 +18,7 @@ from pi_tools.workspace import StartPolicy
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
+    from pi_git_kit import Prepare
     from pi_hookspecs.abort import AbortSignal
 
 __all__ = ["LocalGrepOperations", "RipgrepFailed", "find_ripgrep"]
@@ -63,6 +64,8 @@ class LocalGrepOperations:
 
         from pi_process_kit import output_pipe, starter
 
+        excludes = await finish(_excludes, cwd, self._policy.for_git())
+
         try:
             # A pipe that is not read meanwhile would block ripgrep when it is full.
             errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
@@ -76,7 +79,10 @@ class LocalGrepOperations:
         process = None
         try:
             try:
-                request = await self._policy.prepare([find_ripgrep(), *arguments], cwd, os.environ)
+                # ripgrep compares globs with paths below its folder, which it sees without links.
+                what = ["."] if arguments[-1:] == [cwd] else arguments[-1:]
+                program = [find_ripgrep(), *excludes.options, *arguments[:-1], *what]
+                request = await self._policy.prepare(program, cwd, os.environ)
                 process = await starter().launch(
                     request.argv, request.cwd, request.env, out=into, error=errors.fileno(), drain=out
                 )
@@ -100,6 +106,37 @@ class LocalGrepOperations:
                 process.kill()
             os.close(out)
             errors.close()
+            excludes.remove()
+
+
+class _Excludes:
+    """The user's ignore file as git reads it for a folder, in a temporary file; ripgrep finds only some by itself."""
+
+    def __init__(self, lines: str | None) -> None:
+        import tempfile
+
+        self._path = ""
+        self.options = [] if lines is None else ["--no-ignore-global"]
+        if lines:
+            descriptor, self._path = tempfile.mkstemp(prefix="pi-excludes-")
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(lines)
+            self.options.append(f"--ignore-file={self._path}")
+
+    def remove(self) -> None:
+        """Remove the file."""
+        if self._path:
+            with suppress(OSError):
+                os.unlink(self._path)
+
+
+def _excludes(folder: str, prepare: Prepare | None) -> _Excludes:
+    from pi_tools.searching.excludes import excludes_below
+
+    try:
+        return _Excludes(excludes_below(os.path.realpath(folder), prepare))
+    except OSError:  # no room for a temporary file: ripgrep finds most by itself
+        return _Excludes(None)
 
 
 def _not_started(cwd: str, error: OSError) -> RipgrepFailed:
