@@ -200,7 +200,7 @@ def create_agent_session(
             host,
             READ_ONLY_TOOLS if read_only_tools else tools,
             custom_tools,
-            exclude_tools,
+            [*exclude_tools, *(host.switched_off.tools if host.switched_off is not None else ())],
             default=settings.get_str_list("defaultTools") if settings.get("defaultTools") is not None else None,
         ),
         cwd=here,
@@ -350,7 +350,8 @@ def prepare_host(
         from pi_core.host.overlay import join_packages
 
         join_packages(settings, cwd)
-    host = given or PluginHost(settings, disabled=disable, on_load=on_load)
+    named = [str(each) for each in extensions]
+    host = given or PluginHost(settings, disabled=disable, on_load=on_load, builtins=named)
     if given is not None and disable:
         from pi_core.host.without import host_without
 

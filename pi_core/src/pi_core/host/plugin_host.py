@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.hooks.reports import HookFailure
     from pi_core.host.activated import ActivatedPlugin
+    from pi_core.host.builtin_extensions import SwitchedOff
     from pi_core.host.extensions import LocalExtensions
     from pi_core.host.watch import Watch
     from pi_core.settings import Settings
     from pi_hookspecs import HookTrace
 
 __all__ = ["PluginHost"]
+
+_MODELS = "register_models"
 
 
 class PluginHost:
@@ -38,6 +41,8 @@ class PluginHost:
         settings: Order, preferences, disabled plugins, timeouts; None loads the current directory's settings.
         disabled: Names of further plugins to disable; ``left_out`` has those excluded by a policy, with reasons.
         installed: False ignores entry points, so that the only plugins are those added with ``add``.
+        builtins: The built-in extensions of the original (``builtin:NAME``) that this run switches on.
+        no_builtins: Whether the others of them are off.
     """
 
     def __init__(
@@ -47,14 +52,21 @@ class PluginHost:
         disabled: Iterable[str] = (),
         installed: bool = True,
         on_load: Callable[[str, float | None], None] | None = None,
+        builtins: Iterable[str] = (),
+        no_builtins: bool = False,
     ) -> None:
         if settings is None:
             from pi_core.settings import Settings
 
             settings = Settings.load()
         self.settings = settings
+        self.builtins, self.no_builtins = tuple(builtins), no_builtins
+        self.switched_off: SwitchedOff | None = self._switched_off()
+        """The built-in extensions of the original that are off; None if the user says nothing about them."""
         self.disabled_for_run = frozenset(disabled)
         self.disabled = self.disabled_for_run | frozenset(settings.get_str_list("plugins.disabled"))
+        if self.switched_off is not None:
+            self.disabled |= self.switched_off.plugins.keys()
         self.left_out: dict[str, str] = {}
         self.problems: list[Problem] = []
         self.joins_packages = False  # whether a reload looks for newly installed packages
@@ -80,6 +92,8 @@ class PluginHost:
         self._services: dict[str, tuple[int, list[Registered]]] = {}
         self._waiting = WaitingPlugins(settings)
         self.watch: Watch | None = None  # audits the plugins' files, programs and connections if enabled
+        for problem in self.switched_off.problems if self.switched_off is not None else ():
+            self._report("(settings)", "extensions", problem)
         if any(value is True for _, value in settings.each("plugins.watch")):  # a project can only enable it
             from pi_core.host.watch import Watch
 
@@ -113,6 +127,13 @@ class PluginHost:
         self._check_disabled()
         self.limit_project(self.settings)
         return self.__dict__["records"]  # type: ignore[no-any-return]
+
+    def _switched_off(self) -> SwitchedOff | None:
+        if not self.no_builtins and not self.settings.each("extensions"):
+            return None
+        from pi_core.host.builtin_extensions import switched_off  # most users have no such setting
+
+        return switched_off(self.settings, self.builtins, discover=not self.no_builtins)
 
     def _apply_policy(self, records: Mapping[str, PluginRecord]) -> None:
         if any(map(self.settings.each, ("plugins.allow", "packages.deny", "packages"))):
@@ -163,9 +184,14 @@ class PluginHost:
             known = {}
             for record in self.records.values():
                 for name in record.names(hook) if record.name not in self.disabled else ():
-                    known.setdefault(name, []).append(record)
+                    if not self._is_off(hook, name):
+                        known.setdefault(name, []).append(record)
             self._by_name[hook] = known
         return known
+
+    def _is_off(self, hook: str, name: str) -> bool:
+        """Whether a provider's own row is off, with the built-in extension that brings it in the original."""
+        return self.switched_off is not None and hook == _MODELS and name in self.switched_off.models
 
     @property
     def changes(self) -> int:
@@ -237,7 +263,9 @@ class PluginHost:
             if name != record.name and name not in commands and f"{name}.enabled" not in switches:
                 continue
             if record.name in self.disabled:
-                return f"/{name} is not available: the plugin {record.name!r} is disabled (plugins.disabled)."
+                reasons = self.switched_off.plugins if self.switched_off is not None else {}
+                why = reasons.get(record.name, "plugins.disabled")
+                return f"/{name} is not available: the plugin {record.name!r} is disabled ({why})."
             if not self.is_wanted(record):
                 condition = describe_condition(record.when).replace(".../", "")
                 return f"/{name} is not available here: the plugin {record.name!r} waits for {condition}."
@@ -308,6 +336,8 @@ class PluginHost:
         return found
 
     def _look_up(self, hook: str, name: str) -> Registered | None:
+        if self._is_off(hook, name):
+            return None
         owner, _, plain = name.partition(":")
         for record in self.registering(hook, name):
             self.load(record.name)
@@ -324,7 +354,8 @@ class PluginHost:
 
     def registrations(self, hook: str) -> list[Registered]:
         """Return all registrations of the loaded plugins under a hook, including hidden ones."""
-        return self._registrar.registry_of(hook).all(hook)
+        found = self._registrar.registry_of(hook).all(hook)
+        return [each for each in found if not self._is_off(hook, each.name)] if self.switched_off is not None else found
 
     def limit_project(self, settings: Settings) -> None:
         """Apply the rules of the plugins' settings to the project's file; does nothing if there is none."""

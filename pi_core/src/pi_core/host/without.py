@@ -43,7 +43,13 @@ def host_without(
     common = host.extensions
     local = common.plugin_names if common is not None else set()
     own = [name for name in host.added() if name not in local]
-    made = PluginHost(settings, disabled=host.disabled_for_run | names, installed=host.installed)
+    made = PluginHost(
+        settings,
+        disabled=host.disabled_for_run | names,
+        installed=host.installed,
+        builtins=host.builtins,
+        no_builtins=host.no_builtins,
+    )
     if common is not None:
         LocalExtensions(made, cwd=cwd, given=common.given, discover=common.discover, environ=environ, say=say).load()
     for name in own:

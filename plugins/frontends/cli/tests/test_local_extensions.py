@@ -291,3 +291,23 @@ def test_offline_nothing_is_fetched_for_an_extension(fake, extend):
     asked = [answer(fake, "-e", "needy.py", *how, PATH=str(uv.parent)).stderr for how in ([], ["--offline"])]
 
     assert ["offline: no" in asked[0], "offline: 1" in asked[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "starts"),
+    [
+        ({}, [], True),
+        ({"extensions": ["-builtin:mcp"]}, [], False),
+        ({"extensions": ["-builtin:mcp"]}, ["-e", "builtin:mcp"], True),
+        ({}, ["-ne"], False),
+        ({}, ["-ne", "-e", "builtin:mcp"], True),
+    ],
+)
+def test_a_server_starts_only_where_the_built_in_extension_is_on(fake, settings, options, starts):
+    server = {"command": "touch", "args": [str(fake.cwd / "started")]}
+    (fake.agent_dir / "mcp.json").write_text(json.dumps({"mcpServers": {"tide": server}}))
+    (fake.agent_dir / "settings.json").write_text(json.dumps(settings))
+    done = answer(fake, *options)
+
+    assert done.stdout.strip() == "hello"
+    assert (fake.cwd / "started").exists() == starts

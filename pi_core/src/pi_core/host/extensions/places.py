@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from pi_core.host.extensions.projects import ProjectPlugin
     from pi_core.settings import Settings
 
-__all__ = ["ExtensionSource", "find_extensions", "is_script"]
+__all__ = ["BUILTIN", "ExtensionSource", "find_extensions", "is_script"]
+
+BUILTIN = "builtin:"
+"""The beginning of a name that is no file but a built-in extension of the original, which the host handles."""
 
 Scope = Literal["user", "project", "settings", "run"]
 
@@ -96,6 +99,8 @@ def find_extensions(
         for source in _discovered(cwd, settings, home, problems):
             found.setdefault(_identity(source), source)
     for text in given:
+        if text.startswith(BUILTIN):
+            continue
         for source in _given(text, str(cwd), home, problems):
             found.setdefault(_identity(source), source)
     return list(found.values()), problems
@@ -149,7 +154,8 @@ def _filters(settings: Settings, cwd: Path, home: str) -> Iterator[tuple[Path, F
 
         if isinstance(entries, list | tuple) and all(isinstance(each, str) for each in entries):
             base_dir = Path(origin).parent if Path(origin).is_absolute() else cwd
-            yield base_dir, Filter.parse(entries, str(base_dir), home)
+            files = [each for each in entries if not each.lstrip("+-! ").startswith(BUILTIN)]
+            yield base_dir, Filter.parse(files, str(base_dir), home)
 
 
 def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[ExtensionSource]:

@@ -99,7 +99,12 @@ async def open_session(
     """
     editor = EditorSession(client, cwd, folders)
     settings = Settings.load(cwd, agent_dir=started_with.settings.agent_dir)
-    host = PluginHost(settings, disabled=started_with.disabled)
+    host = PluginHost(
+        settings,
+        disabled=started_with.disabled,
+        builtins=started_with.builtins,
+        no_builtins=started_with.no_builtins,
+    )
     host.add(SessionHooks(editor, servers), "acp-session")
     common = started_with.extensions
     if common is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_cli.report import say
 from pi_cli.subcommands import is_subcommand
+from pi_core.host.extensions.places import BUILTIN
 from pi_core.host.kinds import KINDS
 from pi_core.host.records import PluginRecord
 from pi_hookspecs import UserError
@@ -46,9 +47,16 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
                 f"{given!r} after -e is a subcommand, and -e takes a file, a folder or a requirement: pi -e FILE"
                 f" {given}. To install a distribution of this name for the run, write -e '{given}>=0'"
             )
+    builtins = [each for each in early.extensions if each.startswith(BUILTIN)]
+    if builtins:
+        from pi_core.host.builtin_extensions import check_builtins
+
+        check_builtins(builtins, host)
     resolved: list[str] = []
     resources: dict[str, list[tuple[str, str]]] = {}
     for each in early.extensions:
+        if each in builtins:
+            continue
         found = _resolved(each, host, cwd, environ)
         resolved += found.given
         for kind, paths in found.resources.items():
@@ -77,7 +85,11 @@ def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[s
     from pi_cli.run_sources import is_package_folder, is_source
     from pi_core.host.extensions.places import find_extensions
 
-    given = [each for each in early.extensions if not (is_source(each) or is_package_folder(cwd / each))]
+    given = [
+        each
+        for each in early.extensions
+        if not (each.startswith(BUILTIN) or is_source(each) or is_package_folder(cwd / each))
+    ]
     discover = not early.no_extensions
     return find_extensions(cwd, host.settings, given, discover=discover, environ=environ)[0]
 

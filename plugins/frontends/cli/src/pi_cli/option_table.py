@@ -105,7 +105,7 @@ def option_groups() -> dict[str, list[Option]]:
                 multiple=True,
                 help="Load a file, package or requirement *",
             ),
-            _switch("-ne", "--no-extensions", help="Load only the local extensions of -e"),
+            _switch("-ne", "--no-extensions", help="Load only the extensions of -e"),
             _switch("--watch", help="Reload local extensions when they change"),
             _value("--disable", "disabled", metavar="NAME", multiple=True, help="Do not load this plugin *"),
         ],

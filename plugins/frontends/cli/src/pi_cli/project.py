@@ -50,11 +50,18 @@ def open_host(
         on_load: Called before and after each plugin is loaded, as ``PluginHost`` does.
     """
     join_overlay(user_root(agent_dir(environ)))
+    new_host = partial(
+        PluginHost,
+        disabled=disabled,
+        on_load=on_load,
+        builtins=early.extensions,
+        no_builtins=early.no_extensions,
+    )
 
     def host(trust: ProjectTrust | Literal[False] | None) -> PluginHost:
         settings = Settings.load(cwd, environ=environ, trust=trust)
         _use_proxy(settings)
-        return PluginHost(settings, disabled=disabled, on_load=on_load)
+        return new_host(settings)
 
     def with_packages(opened: PluginHost) -> PluginHost:
         """Let the plugins that a trusted project has installed be imported, too; install those that are missing."""
@@ -64,7 +71,7 @@ def open_host(
 
             if install_missing(settings, cwd, environ, wait=not interactive):
                 leave_overlay(user_root(settings.agent_dir))
-                opened = PluginHost(settings, disabled=disabled, on_load=on_load)
+                opened = new_host(settings)
         join_packages(settings, cwd)
         opened.joins_packages = True
         return opened
