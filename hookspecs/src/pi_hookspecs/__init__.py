@@ -159,7 +159,7 @@ _HOMES: dict[str, str] = {
     "rare_messages": (
         "AgentMessage BashExecutionMessage BranchSummaryMessage CompactionSummaryMessage CustomMessage UnknownMessage"
     ),
-    "registrations": "Command Flag PluginSetting ProjectFile ProjectMay",
+    "registrations": "Command Flag PluginSetting ProjectFile ProjectMay Touch",
     "counters": "HookCounters",
     "exports": "Exporter ExportRequest",
     "interface_registrations": "Renderer Shortcut Theme",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from pi_hookspecs.abort import AbortSignal
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model, ProviderInfo, ThinkingLevel
     from pi_hookspecs.provider import StreamFunction
     from pi_hookspecs.rare_messages import CustomMessage
+    from pi_hookspecs.registrations import Touch
     from pi_hookspecs.renderers import ToolRenderer
     from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, Tool, ToolAnnotations, ToolExposure
     from pi_hookspecs.traces import HookTrace
@@ -111,7 +112,13 @@ class PiAPI(Protocol):
 
     @overload
     def register_command(
-        self, name: str, /, *, description: str = "", complete: Completer | None = None
+        self,
+        name: str,
+        /,
+        *,
+        description: str = "",
+        complete: Completer | None = None,
+        touches: Collection[Touch] | None = None,
     ) -> Callable[[_F], _F]: ...
     @overload
     def register_command(
@@ -122,6 +129,7 @@ class PiAPI(Protocol):
         *,
         description: str = "",
         complete: Completer | None = None,
+        touches: Collection[Touch] | None = None,
     ) -> Callable[[], None]: ...
     def register_command(
         self,
@@ -131,6 +139,7 @@ class PiAPI(Protocol):
         *,
         description: str = "",
         complete: Completer | None = None,
+        touches: Collection[Touch] | None = None,
     ) -> Any:
         """Add the slash command ``/name``; if two have the same name, the one of the later plugin in load order wins.
 
@@ -140,6 +149,7 @@ class PiAPI(Protocol):
                 immediately, even while an answer is streaming.
             description: One line, for lists.
             complete: Gets the arguments typed so far, returns the possible completions, see ``Command``.
+            touches: What it may use besides the conversation, see ``Command``.
 
         Raises:
             PluginError: The name is empty, or cannot be typed.

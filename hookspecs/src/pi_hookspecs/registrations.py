@@ -14,12 +14,16 @@ from attrs import field, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
 
     from pi_hookspecs.completions import Completer
     from pi_hookspecs.context import PiContext
 
-__all__ = ["Command", "Flag", "PluginSetting", "ProjectFile", "ProjectMay"]
+__all__ = ["Command", "Flag", "PluginSetting", "ProjectFile", "ProjectMay", "Touch"]
+
+Touch: TypeAlias = Literal["files", "programs", "network", "settings"]
+"""What a slash command may use besides the conversation: files that it reads or writes, programs that it starts or
+ends, hosts other than the model's, and settings or remembered decisions of the user."""
 
 ProjectMay: TypeAlias = (
     'Literal["set", "nothing", "enable", "disable", "lower", "add", "restrict", "narrow"] | tuple[str, ...]'
@@ -46,12 +50,16 @@ class Command(ReprMixin):
         complete: Gets the arguments typed so far, returns the completed arguments: texts, or ``Completion`` values
             with a description. Plain, and done within 100 ms, or ``async`` and done within 2 seconds; front ends call
             ``session.completions.arguments(name, text)``.
+        touches: What it may use besides the conversation; empty if nothing. A front end for other people (a web
+            application, a read-only server) refuses commands that touch more than it permits, and, under any limit,
+            those with None, which declare nothing.
     """
 
     name: str
     handler: Callable[[str, PiContext], Awaitable[None] | None] = field(kw_only=True)
     description: str = field(default="", kw_only=True)
     complete: Completer | None = field(default=None, kw_only=True)
+    touches: Collection[Touch] | None = field(default=None, kw_only=True)
 
 
 @frozen(eq=False, repr=False)

@@ -31,10 +31,17 @@ class PluginCommands:
         self._runtime = runtime
 
     async def run(self, text: str) -> bool:
-        """Run a slash command; return False if the text is not a known command."""
+        """Run a slash command; return False if the text is not a known command.
+
+        Raises:
+            UserError: The front end does not permit what the command touches.
+        """
         name, _, arguments = text.removeprefix("/").partition(" ")
         found = self._runtime.registrations.find("register_commands", name) if text.startswith("/") else None
         if found is not None:
+            why = self._refusal(found.thing)
+            if why is not None:
+                raise UserError(f"/{name} is not available here: {why}.")
             handler = found.thing.handler
             await self._call(found.plugin, ("command", f"/{name}"), handler, arguments.strip(), self._runtime.ctx)
         return found is not None
@@ -46,7 +53,7 @@ class PluginCommands:
 
         runtime = self._runtime
         registered = runtime.registrations.find_all("register_commands").values()
-        found = [_info_of(each.plugin, each.thing) for each in registered]
+        found = [_info_of(each.plugin, each.thing) for each in registered if self._refusal(each.thing) is None]
         if runtime.hooks.listens("commands_discover"):
             answer = await runtime.hooks.call(agent_specs.commands_discover, CommandsDiscoverEvent(), runtime.ctx)
             texts = () if answer is None else answer.commands
@@ -80,6 +87,16 @@ class PluginCommands:
         if found is not None:
             await self._call(found.plugin, ("shortcut", key), found.thing.handler, self._runtime.ctx)
         return found is not None
+
+    def _refusal(self, command: Any) -> str | None:
+        """Return why the front end does not permit a command; None if it does."""
+        permitted = self._runtime.front_end.command_limits
+        if permitted is None:
+            return None
+        if command.touches is None:
+            return "it does not declare what it touches, and this front end limits its users"
+        more = [each for each in command.touches if each not in permitted]
+        return f"it touches {' and '.join(more)}, which this front end does not permit" if more else None
 
     async def _call(self, plugin: str, what: tuple[str, str], handler: Any, *arguments: Any) -> None:
         step, name = what

@@ -48,6 +48,7 @@ class FrontEnd(ReprMixin):
         flags: Values of options that plugins registered.
         deps: An object of the program for its tools and plugins.
         depth: The number of sessions in which this session is nested; at least 1 for child sessions.
+        command_limits: What slash commands of plugins may touch (``Command.touches``); None for no limit.
         shutdown_requested: Set when a plugin has requested that the program end.
     """
 
@@ -57,6 +58,7 @@ class FrontEnd(ReprMixin):
     flags: dict[str, bool | str | None] = Factory(dict)
     deps: Any = None
     depth: int = 0
+    command_limits: frozenset[str] | None = None
     shutdown_requested: asyncio.Event = Factory(asyncio.Event)
 
 

@@ -9,7 +9,7 @@ from pi_core.conversation.parts import Parts
 from pi_core.conversation.port import PluginPort
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.agent.queue import QueueMode
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         ThinkingLevel,
         Tool,
         ToolInfo,
+        Touch,
         TreeNavigation,
         Usage,
         UserInterface,
@@ -145,6 +146,16 @@ class AgentSession:
     @has_ui.setter
     def has_ui(self, value: bool) -> None:
         self.runtime.front_end.has_ui = value
+
+    def limit_commands(self, touches: Collection[Touch] | None = ()) -> None:
+        """Permit only those slash commands of plugins that touch nothing else, for front ends of other people.
+
+        A command declares what it touches (``Command.touches``); one that declares nothing is refused under any limit.
+
+        Args:
+            touches: What commands may touch besides the conversation; None permits all commands.
+        """
+        self.runtime.front_end.command_limits = None if touches is None else frozenset(touches)
 
     @property
     def deps(self) -> Any:

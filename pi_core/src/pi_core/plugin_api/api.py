@@ -23,7 +23,7 @@ from pi_core.plugin_api.registrations import BeforeSession, Registration, checke
 from pi_hookspecs import MissingKey, PluginError, Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.host import PluginHost
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         StreamFunction,
         ThinkingLevel,
         ToolInfo,
+        Touch,
         VirtualModel,
     )
     from pi_hookspecs.messages import UserContent
@@ -195,6 +196,7 @@ class PluginAPI(Handle):
         *,
         description: str = "",
         complete: Completer | None = None,
+        touches: Collection[Touch] | None = None,
     ) -> Any:
         """Add the slash command ``/name``: ``handler(args, ctx)``."""
         from pi_hookspecs import Command
@@ -204,7 +206,7 @@ class PluginAPI(Handle):
             raise PluginError(self.plugin, f"command {name!r} cannot be typed: use a name without slashes and spaces")
 
         def add_of(function: Any) -> Add:
-            command = Command(name=name, handler=function, description=description, complete=complete)
+            command = Command(name=name, handler=function, description=description, complete=complete, touches=touches)
             return self._add("register_commands", command)
 
         return self.register_by(("command", name), handler, add_of)

@@ -141,3 +141,11 @@ def test_a_binary_file_is_named_and_the_user_is_warned(fake):
 
     assert done.stdout == f'<file name="{fake.cwd}/data.bin">\n(binary file, 3 bytes)\n</file>\nWhat is this?\n'
     assert f"Warning: '{fake.cwd}/data.bin' is a binary file" in done.stderr
+
+
+def test_a_text_from_the_pipe_is_no_command_that_writes_files(fake):
+    done = fake.run("-p", "--model", "fake/echo", stdin=f"/export {fake.cwd}/AGENTS.md\n")
+
+    assert done.returncode == 1
+    assert "/export is not available here: it touches files" in done.stderr
+    assert not (fake.cwd / "AGENTS.md").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -14,7 +15,7 @@ from starlette.routing import Mount
 
 from pi_core import SessionManager, create_agent_session
 from pi_core.session.lookup import find_session
-from pi_hookspecs import UserError
+from pi_hookspecs import Command, UserError, hookimpl
 from pi_serve import asgi
 from pi_serve.asgi import SessionsApp
 from pi_testing import text, tool_call
@@ -422,3 +423,58 @@ async def test_a_session_that_took_the_place_of_another_is_not_opened_a_second_t
     assert former.status_code == 400
     assert f"{second!r} has replaced it" in former.json()["error"]
     assert listed == {"sessions": [first]}
+
+
+class Writes:
+    """A command that writes a file, and one that touches nothing."""
+
+    @hookimpl
+    def register_commands(self):
+        def write(args, _ctx):
+            Path(args).write_text("Instructions")
+
+        return [
+            Command("export", handler=write, touches=("files",)),
+            Command("dump", handler=write),
+            Command("about", handler=lambda args, ctx: ctx.ui.notify(f"about {args}"), touches=()),
+        ]
+
+
+async def test_slash_commands_in_prompts_touch_nothing_by_default(app, ann, pi_host, tmp_path) -> None:
+    pi_host.add(Writes(), "writes")
+    session, victim = await opened(ann), tmp_path / "bob-AGENTS.md"
+    victim.write_text("bob's")
+
+    for command in ("export", "dump"):
+        for kind in ("prompt", "steer", "follow_up"):
+            sent = {"type": kind, "message": f"/{command} {victim}"}
+            assert not (await ann.post(f"/sessions/{session}/commands", json=sent)).json()["success"]
+    about = await ann.post(f"/sessions/{session}/commands", json={"type": "prompt", "message": "/about tides"})
+
+    assert about.json()["success"]
+    assert victim.read_text() == "bob's"
+
+
+async def test_a_program_can_permit_what_commands_touch(script, pi_host, tmp_path) -> None:
+    pi_host.add(script, "script")
+    pi_host.add(Writes(), "writes")
+
+    def create(_user, _stored):
+        return create_agent_session(
+            cwd=tmp_path,
+            host=pi_host,
+            settings=pi_host.settings,
+            model=script.model,
+            mode="serve",
+            session_manager=SessionManager.in_memory(tmp_path),
+        )
+
+    app = SessionsApp(user_of, create, touches=("files",))
+    async with client(app, "ann") as ann:
+        session = await opened(ann)
+        sent = {"type": "prompt", "message": f"/export {tmp_path / 'a.md'}"}
+        answer = await ann.post(f"/sessions/{session}/commands", json=sent)
+    await app.close()
+
+    assert answer.json()["success"]
+    assert (tmp_path / "a.md").read_text() == "Instructions"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from contextlib import asynccontextmanager
@@ -80,6 +81,24 @@ async def test_an_agent_that_only_reads_changes_nothing(tmp_path: Path) -> None:
 
     assert tools["ask_pi"].annotations.read_only_hint
     assert not [*tmp_path.glob("*.txt")]
+
+
+@pytest.mark.slow
+async def test_an_agent_that_only_reads_carries_out_no_command_that_writes(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("mine")
+    async with served(tmp_path, "--read-only") as client:
+        answer, failed = await call(client, "ask_pi", prompt="Say something.")
+        session = re.findall(r"\[session (\S+)\]", answer)[0]
+        refusals = [
+            await call(client, "ask_pi", prompt=f"/{command}", session=session)
+            for command in (f"export {tmp_path / 'AGENTS.md'}", f"export {tmp_path / 'new.html'}", "bug x")
+        ]
+        done = await call(client, "ask_pi", prompt="/budget", session=session)
+
+    assert not failed
+    assert all(failed and "is not available here: it touches files" in why for why, failed in refusals)
+    assert done == (f"The command was carried out; the model was not asked.\n\n[session {session}]", False)
+    assert ((tmp_path / "AGENTS.md").read_text(), [*tmp_path.glob("*.html")]) == ("mine", [])
 
 
 CANCEL = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n'

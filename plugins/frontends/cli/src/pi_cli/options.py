@@ -16,10 +16,15 @@ __all__ = ["Options", "Prompt", "PromptOptions"]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Prompt(Value):
-    """One prompt of the user, with its images."""
+    """One prompt of the user, with its images.
+
+    Attributes:
+        piped: Whether it begins with what came through standard input, which may be another person's text.
+    """
 
     text: str
     images: tuple[ImageContent, ...] = ()
+    piped: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -62,7 +62,7 @@ def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd:
     images = tuple(image for _, image in blocks if image is not None)
     first, *rest = (*map(_clean, messages),) or ("",)
     text = "".join([piped, *(block for block, _ in blocks), first])
-    prompts = [Prompt(text=text, images=images), *(Prompt(text=message) for message in rest)]
+    prompts = [Prompt(text=text, images=images, piped=bool(piped)), *(Prompt(text=message) for message in rest)]
     return tuple(prompt for prompt in prompts if prompt.text.strip() or prompt.images)
 
 

@@ -101,6 +101,7 @@ class PromptRun(Notices):
         """Send the prompts of the command line, one after another; return the exit code."""
         session = self.session
         for prompt in self.options.prompts:
+            session.limit_commands(() if prompt.piped else None)
             answer = await session.prompt(prompt.text, images=prompt.images)
             self.warn(*self.problems())
             if end.exit_code is not None or self.screen.broken:

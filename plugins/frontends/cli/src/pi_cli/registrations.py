@@ -46,11 +46,17 @@ def register_subcommands() -> Sequence[Subcommand]:
 def register_commands() -> Sequence[Command]:
     """Add ``/permissions`` and ``/bug``, in every front end."""
     return [
-        Command("permissions", handler=_show_permissions, description="List remembered decisions, and undo one"),
+        Command(
+            "permissions",
+            handler=_show_permissions,
+            description="List remembered decisions, and undo one",
+            touches=("settings",),
+        ),
         Command(
             "bug",
             handler=_write_bug_report,
             description="Write a bug report to a file, without sending it: /bug [TEXT]",
+            touches=("files",),
         ),
     ]
 

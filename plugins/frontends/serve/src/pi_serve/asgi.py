@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from pi_core.conversation import AgentSession
+    from pi_hookspecs import Touch
 
 __all__ = ["SAFE_COMMANDS", "SessionsApp"]
 
@@ -77,6 +78,8 @@ class SessionsApp:
         create: Gets the user's name and the id of a stored session, or None for a new one, and returns the session, not
             started yet; plain or ``async``. A ``UserError`` is answered with its text.
         commands: The commands that clients may send; by default those that concern the session alone.
+        touches: What slash commands in prompts may touch besides the conversation (``Command.touches``). By default
+            nothing, because all users share the computer and its settings; None permits all commands.
         origins: Origins of pages that may connect besides those of the server's own host: ``https://app.example``.
         max_sessions: Open sessions of a user.
         idle_seconds: Seconds without a client and without work after which a session is closed; None closes none.
@@ -88,6 +91,7 @@ class SessionsApp:
         create: Callable[[str, str | None], AgentSession | Awaitable[AgentSession]],
         *,
         commands: Collection[str] = SAFE_COMMANDS,
+        touches: Collection[Touch] | None = (),
         origins: Collection[str] = (),
         max_sessions: int = _MAX_SESSIONS,
         idle_seconds: float | None = _IDLE_SECONDS,
@@ -95,6 +99,7 @@ class SessionsApp:
         self._authorize = authorize
         self._create = create
         self._commands = frozenset(commands)
+        self._touches = touches
         self._origins = frozenset(origins)
         self._max_sessions = max_sessions
         self._idle_seconds = idle_seconds
@@ -220,6 +225,7 @@ class SessionsApp:
         name = session.session_id
         server = SessionServer(session, commands=self._commands, idle_seconds=self._idle_seconds)
         session.ui, session.has_ui = server.ui, True
+        session.limit_commands(self._touches)
         try:
             await session.start()
         except BaseException:

@@ -52,7 +52,7 @@ def register_commands() -> list[Command]:
     from pi_budgets.status import show_budgets
     from pi_hookspecs import Command
 
-    return [Command("budget", handler=show_budgets, description="Show usage against each limit")]
+    return [Command("budget", handler=show_budgets, description="Show usage against each limit", touches=())]
 
 
 @hookimpl

@@ -21,7 +21,14 @@ def register_commands() -> list[Command]:
     from pi_cache_lint.report import show_report
     from pi_hookspecs import Command
 
-    return [Command("cache", handler=show_report, description="Show what broke the provider's cache, and what it cost")]
+    return [
+        Command(
+            "cache",
+            handler=show_report,
+            description="Show what broke the provider's cache, and what it cost",
+            touches=(),
+        )
+    ]
 
 
 @hookimpl

@@ -19,6 +19,7 @@ def compact_command() -> Command:
         handler=_run,
         description="Summarize the conversation to free context: /compact [FOCUS], /compact undo",
         complete=lambda text: ["undo"] if "undo".startswith(text) else [],
+        touches=(),
     )
 
 

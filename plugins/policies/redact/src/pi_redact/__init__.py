@@ -20,7 +20,11 @@ def register_commands() -> list[Command]:
     from pi_hookspecs import Command
     from pi_redact.status import show_status
 
-    return [Command("redact", handler=show_status, description="Show which secrets are redacted in stored files")]
+    return [
+        Command(
+            "redact", handler=show_status, description="Show which secrets are redacted in stored files", touches=()
+        )
+    ]
 
 
 @hookimpl

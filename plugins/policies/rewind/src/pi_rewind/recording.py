@@ -51,7 +51,7 @@ class Recording:
     def listen(self) -> None:
         """Follow the session, and provide ``/rewind``."""
         about = "Restore files, conversation or both to before a prompt; undo reverts it"
-        self._pi.register_command("rewind", self._rewind, complete=_complete, description=about)
+        self._pi.register_command("rewind", self._rewind, complete=_complete, description=about, touches=("files",))
         for name in (
             "session_start",
             "before_agent_start",

@@ -45,7 +45,7 @@ def register_commands() -> list[Command]:
     from pi_hookspecs import Command
     from pi_sandbox.status import show_status
 
-    return [Command("sandbox", handler=show_status, description="Show what the sandbox allows")]
+    return [Command("sandbox", handler=show_status, description="Show what the sandbox allows", touches=())]
 
 
 @hookimpl

@@ -50,6 +50,7 @@ def register_commands() -> Sequence[Command]:
             handler=run_command,
             description="List, load, unload, download and delete local models",
             complete=complete,
+            touches=("files", "network"),
         )
     ]
 

@@ -18,6 +18,7 @@ def export_command() -> Command:
         name="export",
         handler=_run,
         description="Export the session to a file: /export [FILE.html | FILE.md | FILE.jsonl]",
+        touches=("files",),
     )
 
 

@@ -55,6 +55,7 @@ def share_command() -> Command:
         handler=_run,
         description="Share the session as a page, after asking you: /share [gist | file]",
         complete=_complete,
+        touches=("files", "programs", "network"),
     )
 
 

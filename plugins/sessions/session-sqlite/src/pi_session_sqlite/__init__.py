@@ -46,7 +46,14 @@ def register_commands() -> Sequence[Command]:
     """Add ``/search``."""
     from pi_hookspecs import Command
 
-    return [Command("search", handler=_search, description="Search the text of all stored sessions: /search QUERY")]
+    return [
+        Command(
+            "search",
+            handler=_search,
+            description="Search the text of all stored sessions: /search QUERY",
+            touches=("files",),
+        )
+    ]
 
 
 def _run(arguments: list[str], host: Any) -> int:

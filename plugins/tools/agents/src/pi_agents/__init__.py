@@ -55,7 +55,14 @@ def register_commands() -> list[Command]:
 
         explain_none(ctx)
 
-    return [Command("agents", handler=explain, description="List agents, inspect or stop them, apply their changes")]
+    return [
+        Command(
+            "agents",
+            handler=explain,
+            description="List agents, inspect or stop them, apply their changes",
+            touches=("files", "programs"),
+        )
+    ]
 
 
 @hookimpl

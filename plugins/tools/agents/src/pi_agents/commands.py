@@ -57,7 +57,11 @@ def command_options(crew: Crew) -> tuple[Callable[..., Any], dict[str, Any]]:
             if f"{word} {each.id}".startswith(typed)
         ]
 
-    return handler, {"description": "List agents, inspect or stop them, apply their changes", "complete": complete}
+    return handler, {
+        "description": "List agents, inspect or stop them, apply their changes",
+        "complete": complete,
+        "touches": ("files", "programs"),
+    }
 
 
 async def _run(crew: Crew, words: list[str], ctx: PiContext) -> None:

@@ -34,6 +34,7 @@ class CodeMode:
             self._saved.command,
             complete=self._saved.complete,
             description="List the scripts that were saved as tools; /tool save NAME saves the last script",
+            touches=("files",),
         )
         for name in ("session_start", "agent_start", "session_shutdown", "system_prompt"):
             self._pi.on(name, getattr(self, name))

@@ -52,7 +52,9 @@ class Hooks:
         pi.on("tool_execution_end", self._tool_execution_end)
         pi.on("tool_result", self._tool_result)
         pi.on("session_shutdown", self._session_shutdown)
-        pi.register_command("diagnostics", self._report, description="Show which programs check edits for errors")
+        pi.register_command(
+            "diagnostics", self._report, description="Show which programs check edits for errors", touches=()
+        )
 
     def _turn_start(self, _event: object) -> None:
         """Forget calls that never had a result, because their turn was aborted."""

@@ -73,7 +73,7 @@ def process_tool() -> Tool:
 def processes_command() -> Command:
     """Return the command."""
     about = "Show background processes, or stop one: /processes stop ID"
-    return Command("processes", handler=_processes, description=about)
+    return Command("processes", handler=_processes, description=about, touches=("programs",))
 
 
 async def _processes(args: str, ctx: PiContext) -> None:

@@ -167,7 +167,7 @@ class _Served:
     def _session(self, manager: SessionManager) -> AgentSession:
         from pi_core import create_agent_session
 
-        return create_agent_session(
+        session = create_agent_session(
             cwd=manager.cwd,
             agent_dir=self._host.settings.agent_dir,
             session_manager=manager,
@@ -175,16 +175,22 @@ class _Served:
             read_only_tools=self._read_only,
             mode="mcp",
         )
+        if self._read_only:
+            session.limit_commands()
+        return session
 
 
 async def _answer(agent: AgentSession, prompt: str, ctx: Context[Any]) -> str:
     """Return the answer with the session's id; report each running tool as progress."""
-    steps = 0
+    steps, asked = 0, False
     async with aclosing(agent.stream(prompt)) as events:  # a cancelled call aborts the agent
         async for event in events:
+            asked = asked or event.type == "agent_start"
             if event.type == "tool_execution_start":
                 steps += 1
                 await ctx.report_progress(steps, message=event.tool_name)
+    if not asked:
+        return f"The command was carried out; the model was not asked.\n\n[session {agent.session_manager.id}]"
     answer = agent.last_answer()
     if answer is None or answer.stop_reason in ("error", "aborted"):
         raise PiError(getattr(answer, "error_message", None) or "There was no answer.")

@@ -51,7 +51,11 @@ class Session:
         self._pi.on("before_agent_start", self._before_agent_start)
         self._pi.on("turn_start", self._turn_start)
         self._pi.register_command(
-            "mcp", self._command, description="MCP servers: state, tools, reconnect", complete=self._complete
+            "mcp",
+            self._command,
+            description="MCP servers: state, tools, reconnect",
+            complete=self._complete,
+            touches=("files", "programs", "network", "settings"),
         )
 
     async def start(self, ctx: PiContext) -> None:

@@ -55,7 +55,11 @@ class TodoList:
             return self._change(ctx, action, text, number)
 
         self._pi.register_command(
-            "todo", self._command, complete=_complete, description="Show the to-do list; add, done, remove, clear"
+            "todo",
+            self._command,
+            complete=_complete,
+            description="Show the to-do list; add, done, remove, clear",
+            touches=(),
         )
 
     def turn_end(self, ctx: PiContext) -> None:
