@@ -1,7 +1,8 @@
 """Advice on a failed request for the user, in one sentence.
 
-The sentence follows the API's own message, on a line of its own. It must not contain any pattern of the retry rules
-and of overflow detection, which match on the message.
+The sentence follows the API's own message, on a line of its own. What the message means is decided by the table of
+``pi_hookspecs.failures``; the advice must not contain any of its patterns, because not every reader separates the
+lines.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _BY_STATUS = {
 
 _REFUSED = "Provider {provider!r} rejected the request: correct what the message names, or choose another model."
 
-_TOO_MUCH = "Compact the conversation, or choose a model with a larger context window."
+_LESS = "Send fewer or smaller images or files, or choose another model."
 
 _NO_PATH = "Provider {provider!r} has no model {model!r} at {base_url!r}: servers of this API are often at .../v1."
 """For a base URL without a path."""
@@ -61,12 +62,24 @@ _AGAIN = "Send the prompt again, or choose another model."
 _PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what is between pi and it."
 """For an HTML page in place of the API's error: from a wrong address or a firewall."""
 
-_SIZE = r"(?i)\btokens?\b|context|too (?:long|large|big|many)|\bexceed"
-"""Error texts of most hosts for a request that is too large."""
+_BY_MEANING = {
+    "auth": _BY_STATUS[401],
+    "configuration": "The server was not started for this: change what the message names, or the model.",
+    "filtered": _BY_KIND["filtered"],
+    "model": _BY_STATUS[404],
+    "overflow": "Compact the conversation, or choose a model with a larger context window.",
+    "overload": _TROUBLE,
+    "quota": _BY_STATUS[402],
+    "strict_tools": "Offer fewer or simpler tools, or set supportsStrictTools in the compat of {model!r} to false.",
+    "throttle": _BY_STATUS[429],
+    "transient": _TROUBLE,
+}
+"""By the kind of ``pi_hookspecs.failures``, for hosts that send 200, 400 or 429 for everything."""
 
-_MONEY = r"(?i)insufficient_quota|billing|credit balance|insufficient (?:balance|credits|funds)"
-_KEY = r"(?i)\bapi[ _-]?key\b|authenticat"
-"""Error texts that hosts send with varying status: Anthropic and Google 400, OpenAI 429, some 200."""
+_OWN_ADVICE = (403, 404, 407, 408, 413)
+"""Statuses whose advice is better than that of the kind."""
+
+_MEDIA = r"(?i)\b(?:images?|pictures?|documents?|pdfs?|audio|videos?)\b"
 
 
 def explain(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
@@ -97,18 +110,42 @@ def explain(failure: RequestFailed, model: Model, longest_wait_ms: int | None = 
 
 
 def _template(failure: RequestFailed, model: Model) -> str:
-    kind, status = getattr(failure, "kind", "status"), _meant(failure)
+    kind, status = getattr(failure, "kind", "status"), failure.status or 0
     if kind in _BY_KIND:
         return _BY_KIND[kind]
     if status in (401, 403, 404, 405) and _is_page(failure):
         return _PAGE
-    if status in _BY_STATUS:
-        may_lack_path = status == 404 and model.api in _VERSIONED and _is_bare(model.base_url)  # noqa: PLR2004 - RFC 9110
-        return _NO_PATH if may_lack_path else _BY_STATUS[status]
-    if status >= 400:  # noqa: PLR2004 - RFC 9110, 15.5 and 15.6
-        refused = _TOO_MUCH if re.search(_SIZE, str(failure)) else _REFUSED
-        return _TROUBLE if status >= 500 else refused  # noqa: PLR2004 - as above
-    return _AGAIN if kind == "event" else ""
+    if status == 404 and model.api in _VERSIONED and _is_bare(model.base_url):  # noqa: PLR2004 - RFC 9110, 15.5.5
+        return _NO_PATH
+    if status >= 400 or status == 200 or kind == "event":  # noqa: PLR2004 - RFC 9110; the words are those of a server
+        return _by_meaning(failure, model) or (_AGAIN if kind == "event" else "")
+    return ""
+
+
+def _by_meaning(failure: RequestFailed, model: Model) -> str:
+    status, meant = failure.status or 0, _meaning(failure, model)
+    is_paid = meant == "quota" and failure.retry_after_ms is not None  # the server says when to come back
+    if status in _BY_STATUS and (is_paid or (status in _OWN_ADVICE and meant not in ("quota", "filtered"))):
+        return _BY_STATUS[status]
+    if meant in _BY_MEANING:
+        return _BY_MEANING[meant]
+    if status < 400:  # noqa: PLR2004 - RFC 9110, 15.5 and 15.6
+        return ""
+    return _LESS if re.search(_MEDIA, str(failure)) else _REFUSED
+
+
+def _meaning(failure: RequestFailed, model: Model) -> str:
+    """Return the kind of failure, by the words of the server."""
+    from urllib.parse import urlsplit
+
+    from pi_hookspecs.failures import kind_of_failure
+
+    try:
+        host = urlsplit(model.base_url).hostname or ""
+    except ValueError:
+        host = ""
+    hinted = failure.retry_after_ms is not None
+    return kind_of_failure(str(failure), failure.status, (model.provider, host), hinted=hinted)
 
 
 def _is_bare(base_url: str) -> bool:
@@ -125,14 +162,6 @@ def _is_page(failure: RequestFailed) -> bool:
     from pi_provider_kit.failure import PAGE_NOTE
 
     return getattr(failure, "body", "").endswith(PAGE_NOTE)
-
-
-def _meant(failure: RequestFailed) -> int:
-    """Return the status that fits the error text; several hosts send 200, 400 or 429 for everything."""
-    status = failure.status or 0
-    if status in (200, 400, 403, 429) and failure.retry_after_ms is None and re.search(_MONEY, str(failure)):
-        return 402
-    return 401 if status in (200, 400) and re.search(_KEY, str(failure)) else status
 
 
 def explained(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
