@@ -43,6 +43,7 @@ docs:
     {{ run }} python tools/build_contract.py
     {{ run }} python tools/build_environment_page.py
     {{ run }} python tools/build_examples_page.py
+    {{ run }} python tools/build_failures_page.py
     {{ run }} python tools/build_hook_pages.py
     {{ run }} python tools/build_keybindings_page.py
     {{ run }} python tools/build_notebook_page.py

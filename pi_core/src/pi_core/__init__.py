@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost, PluginRecord, Problem
     from pi_core.models.auth_storage import AuthStorage
-    from pi_core.models.overflow import is_context_overflow, is_recoverable_length, is_throttling
+    from pi_core.models.overflow import failure_kind, is_context_overflow, is_recoverable_length, is_throttling
     from pi_core.models.registry import ModelRegistry
     from pi_core.models.token_estimate import context_tokens, estimate_tokens
     from pi_core.one_shot import arun, run
@@ -76,7 +76,7 @@ _HOMES = {
     "agent.loop": "agent_loop agent_loop_continue",
     "models.registry": "ModelRegistry",
     "one_shot": "arun run",
-    "models.overflow": "is_context_overflow is_recoverable_length is_throttling",
+    "models.overflow": "failure_kind is_context_overflow is_recoverable_length is_throttling",
     "base.process.signals": "OrderlyEnd Stopped run_until_signal",
     "resources": "DefaultResourceLoader",
     "resources.escapes": "escapes_root leads_out",
@@ -154,6 +154,7 @@ __all__ = [  # literal, because type checkers read it
     "escaped",
     "escapes_root",
     "estimate_tokens",
+    "failure_kind",
     "hidden_characters",
     "imported_files",
     "is_context_overflow",
