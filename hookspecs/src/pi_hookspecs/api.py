@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from pi_hookspecs.abort import AbortSignal
@@ -118,7 +118,7 @@ class PiAPI(Protocol):
         *,
         description: str = "",
         complete: Completer | None = None,
-        touches: Collection[Touch] | None = None,
+        touches: Sequence[Touch] | None = None,
     ) -> Callable[[_F], _F]: ...
     @overload
     def register_command(
@@ -129,7 +129,7 @@ class PiAPI(Protocol):
         *,
         description: str = "",
         complete: Completer | None = None,
-        touches: Collection[Touch] | None = None,
+        touches: Sequence[Touch] | None = None,
     ) -> Callable[[], None]: ...
     def register_command(
         self,
@@ -139,7 +139,7 @@ class PiAPI(Protocol):
         *,
         description: str = "",
         complete: Completer | None = None,
-        touches: Collection[Touch] | None = None,
+        touches: Sequence[Touch] | None = None,
     ) -> Any:
         """Add the slash command ``/name``; if two have the same name, the one of the later plugin in load order wins.
 

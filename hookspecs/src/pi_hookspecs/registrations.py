@@ -14,7 +14,7 @@ from attrs import field, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
+    from collections.abc import Awaitable, Callable, Sequence
 
     from pi_hookspecs.completions import Completer
     from pi_hookspecs.context import PiContext
@@ -59,7 +59,7 @@ class Command(ReprMixin):
     handler: Callable[[str, PiContext], Awaitable[None] | None] = field(kw_only=True)
     description: str = field(default="", kw_only=True)
     complete: Completer | None = field(default=None, kw_only=True)
-    touches: Collection[Touch] | None = field(default=None, kw_only=True)
+    touches: Sequence[Touch] | None = field(default=None, kw_only=True)
 
 
 @frozen(eq=False, repr=False)

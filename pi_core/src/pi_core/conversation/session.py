@@ -9,7 +9,7 @@ from pi_core.conversation.parts import Parts
 from pi_core.conversation.port import PluginPort
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.agent.queue import QueueMode
@@ -147,7 +147,7 @@ class AgentSession:
     def has_ui(self, value: bool) -> None:
         self.runtime.front_end.has_ui = value
 
-    def limit_commands(self, touches: Collection[Touch] | None = ()) -> None:
+    def limit_commands(self, touches: Sequence[Touch] | None = ()) -> None:
         """Permit only those slash commands of plugins that touch nothing else, for front ends of other people.
 
         A command declares what it touches (``Command.touches``); one that declares nothing is refused under any limit.

@@ -23,7 +23,7 @@ from pi_core.plugin_api.registrations import BeforeSession, Registration, checke
 from pi_hookspecs import MissingKey, PluginError, Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.host import PluginHost
@@ -196,7 +196,7 @@ class PluginAPI(Handle):
         *,
         description: str = "",
         complete: Completer | None = None,
-        touches: Collection[Touch] | None = None,
+        touches: Sequence[Touch] | None = None,
     ) -> Any:
         """Add the slash command ``/name``: ``handler(args, ctx)``."""
         from pi_hookspecs import Command

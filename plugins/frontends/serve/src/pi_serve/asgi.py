@@ -26,7 +26,7 @@ from pi_serve.queue_link import QueueLink
 from pi_serve.server import SessionServer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from pi_core.conversation import AgentSession
     from pi_hookspecs import Touch
@@ -91,7 +91,7 @@ class SessionsApp:
         create: Callable[[str, str | None], AgentSession | Awaitable[AgentSession]],
         *,
         commands: Collection[str] = SAFE_COMMANDS,
-        touches: Collection[Touch] | None = (),
+        touches: Sequence[Touch] | None = (),
         origins: Collection[str] = (),
         max_sessions: int = _MAX_SESSIONS,
         idle_seconds: float | None = _IDLE_SECONDS,
