@@ -363,7 +363,7 @@ _EMPTY = (TextContent(""), ThinkingContent(""))
 
 
 def _parse_arguments(text: str) -> tuple[dict[str, Any], str | None]:
-    """Return the arguments and, where they are not a JSON object, the error; empty text is ``{}``."""
+    """Return the arguments and, where they are not a JSON object, the error; empty text and null are ``{}``."""
     if not text.strip():
         return {}, None
     try:
@@ -372,6 +372,8 @@ def _parse_arguments(text: str) -> tuple[dict[str, Any], str | None]:
         return {}, f"arguments are not valid JSON: {error}"
     except RecursionError:
         return {}, "arguments are nested too deeply"
+    if value is None:  # some servers send it for a tool without parameters
+        return {}, None
     if not isinstance(value, dict):
         return {}, f"arguments must be a JSON object, not {type(value).__name__}"
     return value, None

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_provider_kit import PartialJson, repair_arguments, xml_calls
+from pi_provider_kit import (
+    PartialJson,
+    WrittenCalls,
+    generated_calls,
+    parallel_calls,
+    repair_arguments,
+    xml_calls,
+)
 from pi_testing import for_each
 
 VALUES = st.recursive(
@@ -99,7 +107,6 @@ def test_what_was_meant_without_a_doubt_is_repaired(text, value, note):
         '{"a": "say "hi" now"}',
         '{"a": 1, "a": 2,}',
         '{"a": 1}{"a": 2}',
-        r'{"pattern": "\d+",}',
         '{"a": undefined}',
         '{"a": 012,}',
         '{"a": 1_000,}',
@@ -126,9 +133,9 @@ def test_python_s_way_of_writing_is_read_as_it_was_meant(value):
 
     repaired = repair_arguments(text)
 
-    if repaired is not None:  # \x and \U escapes of repr are not JSON's, and stay errors
+    if repaired is not None and not re.search(r"\\[xuU]", text):  # escapes that JSON has not, or reads otherwise
         assert repaired[0] == value
-    else:
+    if repaired is None:
         assert any(escape in text for escape in ("\\x", "\\U", "\\u", "e+", "inf"))
 
 
@@ -157,52 +164,158 @@ def test_repair_never_raises(text):
     repair_arguments(text)
 
 
-# Written into the text
+def test_single_backslashes_are_taken_as_they_are():
+    text = r'{"text": "\usepackage{x} \d+ C:\Windows \" \\ \n é"}'
 
-TOOLS = {"read", "bash"}
+    arguments, note = repair_arguments(text)
+
+    assert arguments == {"text": '\\usepackage{x} \\d+ C:\\Windows " \\ \n é'}
+    assert "single backslashes" in note
+
+
+@for_each(
+    "sent",
+    [
+        ('{"a": 1}', '{"a": 1}'),
+        ('{"a": {"b": 1}}', '{"a": {"b": 1}}', '{"a": {"b": 1}}'),
+        ("{", '{"a": 1}'),
+        ('{"a', '{"a": {"b', '{"a": {"b": 1}}'),
+        ('{"a": 1}', "\n", '{"a": 1}'),
+    ],
+)
+def test_arguments_that_were_sent_again_are_taken_once(sent):
+    assert repair_arguments("".join(sent))[0] == json.loads(sent[-1])
+
+
+@for_each("text", ['{"a": 1}{"a": 2}', '{"a": 1{"b": 2}', '{"a": 1}{"a": 1', '{"a": 1}x{"a": 1}'])
+def test_two_different_objects_are_ambiguous(text):
+    assert repair_arguments(text) is None
+
+
+@for_each("text", ["[]", '""'])
+def test_an_empty_list_or_text_is_an_empty_object(text):
+    assert repair_arguments(text)[0] == {}
+
+
+# Calls that arrive as text
+
+TOOLS = {
+    "read": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+    "bash": {"type": "object", "properties": {"command": {"type": "string"}}},
+}
 
 CALL_BASH = '<tool_call>{"name": "bash", "arguments": {}}</tool_call>\n'
 
 
 @for_each(
-    ("text", "before", "calls"),
+    ("text", "calls"),
     [
-        ('<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>', "", [("read", {"path": "a"})]),
+        ('<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>', [("read", {"path": "a"})]),
         (
-            "Let me look.\n<tool_call>\n{'name': 'read', 'arguments': {'path': 'a'}}\n</tool_call>\n" + CALL_BASH,
-            "Let me look.",
+            "\n<tool_call>\n{'name': 'read', 'arguments': {'path': 'a'}}\n</tool_call>\n" + CALL_BASH,
             [("read", {"path": "a"}), ("bash", {})],
         ),
         (
             "<tool_call>\n<function=read>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>",
-            "",
             [("read", {"path": "a.py"})],
         ),
-        ("<function=bash><parameter=command>ls</parameter></function>", "", [("bash", {"command": "ls"})]),
-        (
-            '<invoke name="bash"><parameter name="command">a\nb</parameter></invoke>',
-            "",
-            [("bash", {"command": "a\nb"})],
-        ),
-        ("<function=bash></function>", "", [("bash", {})]),
+        ("<function=bash><parameter=command>ls</parameter></function>", [("bash", {"command": "ls"})]),
+        ('<invoke name="bash"><parameter name="command">a\nb</parameter></invoke>', [("bash", {"command": "a\nb"})]),
+        ("<function=bash></function>", [("bash", {})]),
     ],
 )
-def test_a_text_that_ends_in_calls_has_them(text, before, calls):
-    assert xml_calls(text, TOOLS) == (before, calls)
+def test_a_text_that_consists_of_calls_is_calls(text, calls):
+    assert xml_calls(text, TOOLS) == calls
+    shown, found = written(text)
+    assert (shown.strip(), found) == ("", calls)
+
+
+READ = '<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>'
+
+NO_CALLS = [
+    "no call at all",
+    "",
+    READ + " is how a call looks.",
+    "This is how a call looks:\n\n" + READ,
+    "I will not run this.\n\n" + READ,
+    "> " + READ,
+    f"`{READ}`",
+    f"```xml\n{READ}\n```",
+    f"    - {READ}",
+    READ[:-10],
+    READ.replace("read", "delete_all"),
+    READ.replace('{"path": "a"}', "{}"),
+    READ.replace('"a"}', '"a", "force": true}'),
+    READ.replace('{"path": "a"}', "[1]"),
+    READ + READ.replace("read", "delete_all"),
+    "<tool_call>read a.py</tool_call>",
+    "<function=read><parameter=path>a.py</function>",
+    "<function=read>a.py</function>",
+    "<tool_calls are not calls>",
+]
+
+
+@for_each("text", NO_CALLS)
+def test_anything_else_is_text(text):
+    assert xml_calls(text, TOOLS) is None
+    assert written(text) == (text, [])
+
+
+def written(text, size=1):
+    calls = WrittenCalls(TOOLS)
+    shown = "".join(calls.feed(text[at : at + size]) for at in range(0, len(text), size))
+    rest, found = calls.end()
+    return shown + rest, found
+
+
+@for_each("size", [1, 2, 7, 100])
+def test_thinking_before_a_call_is_shown_and_the_call_is_not(size):
+    assert written(f"<think>\nHm <b>.</think>\n\n{READ}", size) == (
+        "<think>\nHm <b>.</think>",
+        [("read", {"path": "a"})],
+    )
+    assert written("<think>Hm.</think>\n\nHello", size) == ("<think>Hm.</think>\n\nHello", [])
+    assert written("<think>Hm, " + READ, size) == ("<think>Hm, " + READ, [])
+
+
+@given(
+    st.lists(
+        st.sampled_from(("<think>", "</think>", READ, "<function=bash>", "</function>", "\n", "a", "<", "```")),
+        max_size=6,
+    )
+)
+def test_no_text_is_lost_or_doubled_in_pieces(parts):
+    text = "".join(parts)
+    shown, calls = written(text)
+
+    assert shown == text or (calls and text.startswith(shown))
+    assert written(text, 5) == (shown, calls)
+
+
+def test_text_is_shown_at_once_where_it_cannot_be_a_call():
+    calls = WrittenCalls(TOOLS)
+
+    assert [calls.feed(piece) for piece in (" <", "b", ">Hello", READ)] == ["", " <b", ">Hello", READ]
 
 
 @for_each(
-    "text",
+    ("text", "calls"),
     [
-        "no call at all",
-        '<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call> is how a call looks.',
-        '<tool_call>{"name": "read", "arguments": {"path": "a"}',
-        '<tool_call>{"name": "delete_all", "arguments": {}}</tool_call>',
-        '<tool_call>{"name": "read", "arguments": [1]}</tool_call>',
-        "<tool_call>read a.py</tool_call>",
-        "<function=read><parameter=path>a.py</function>",
-        "<function=read>a.py</function>",
+        (
+            '{"tool_uses": [{"recipient_name": "functions.bash", "parameters": {"command": "ls"}}]}',
+            [("bash", {"command": "ls"})],
+        ),
+        ('{"tool_uses": [{"recipient_name": "bash"}, {"recipient_name": "read"}]}', [("bash", {}), ("read", {})]),
+        ('{"tool_uses": [{"recipient_name": "functions.bash"}, {"recipient_name": "functions.none"}]}', None),
+        *((text, None) for text in ('{"tool_uses": []}', "{}", "[]", "", "{", '{"tool_uses": [1, null]}')),
     ],
 )
-def test_anything_else_is_text(text):
-    assert xml_calls(text, TOOLS) is None
+def test_several_calls_in_one(text, calls):
+    assert parallel_calls("multi_tool_use.parallel", text, TOOLS) == calls
+    assert parallel_calls("bash", text, TOOLS) is None
+    assert parallel_calls("parallel", text, {**TOOLS, "parallel": {}}) is None
+
+
+@given(st.text(alphabet='<>{}[]"=/:functionstool_call|begin ', max_size=40))
+def test_reading_a_failed_generation_never_raises(text):
+    generated_calls(text)

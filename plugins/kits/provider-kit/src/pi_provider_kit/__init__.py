@@ -35,11 +35,11 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_provider_kit.tool_ids import *
     from pi_provider_kit.usage import *
     from pi_provider_kit.whole_answer import *
-    from pi_provider_kit.xml_tool_calls import *
+    from pi_provider_kit.written_calls import *
 
 _HOMES: dict[str, str] = {
     "abort": "AbortWatch",
-    "answer": "AnswerReader BlockReader EventReader read_answer",
+    "answer": "AnswerReader BlockReader EventReader read_answer unread_calls",
     "builder": "AnswerBuilder REPAIR_NOTE",
     "endings": "Ending ending_of status_of_ending",
     "explaining": "explain explained",
@@ -68,7 +68,7 @@ _HOMES: dict[str, str] = {
     "tool_ids": "completions_id mistral_id responses_id sanitized_id",
     "usage": "calculate_cost with_cost",
     "whole_answer": "add_text answer_whole user_content",
-    "xml_tool_calls": "xml_calls",
+    "written_calls": "PARALLEL_CALLS WrittenCalls generated_calls parallel_calls xml_calls",
 }
 """Module of this package to the public names that live there."""
 

@@ -10,7 +10,8 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pi_hookspecs.errors import MissingKey
-from pi_provider_kit.failure import oversized_failure
+from pi_provider_kit.failure import HttpFailed, oversized_failure
+from pi_provider_kit.json_values import dicts
 from pi_provider_kit.progress import Progress
 from pi_provider_kit.request import Timeouts
 
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_kit.builder import AnswerBuilder
 
-__all__ = ["AnswerReader", "BlockReader", "EventReader", "read_answer"]
+__all__ = ["AnswerReader", "BlockReader", "EventReader", "read_answer", "unread_calls"]
 
 _ANSWER_LIMIT = 64 * 1_048_576
 """Characters of text, thinking and arguments together; no model's answer is so long, and it is kept in memory."""
 
 _DELTAS = frozenset(("text_delta", "thinking_delta", "toolcall_delta"))
+
+_NOTHING = (b"", b"null", b"true", b"false")
+
+_HEARTBEATS = (b"", b"ping", b"pong", b"heartbeat", b"keepalive", b"keep-alive", b"keep_alive")
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -76,6 +81,8 @@ class EventReader(ABC):
         self.finished = False
         """Whether the answer is complete."""
         self._started = False
+        self._marked = False
+        """Whether the stream said ``[DONE]``."""
 
     def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
         """Yield what one event (the data of a server-sent event) adds.
@@ -88,12 +95,26 @@ class EventReader(ABC):
         if not self._started:
             self._started = True
             yield self.builder.start()
-        if data.strip() == b"[DONE]":
-            yield from self.end()
+        if data[:1] != b"{" and (data := data.strip())[:1] != b"{":
+            yield from self._other(data)
             return
         event = self.parse(data)
         if isinstance(event, dict):
             yield from self.take(event)
+
+    def _other(self, data: bytes) -> Iterator[AssistantMessageEvent]:
+        """Take data that is no JSON object: the mark of the end, a heartbeat, a list, or the text of an error."""
+        if data == b"[DONE]":
+            self._marked = True
+            yield from self.end()
+        elif data in _NOTHING or data.isdigit() or data.strip(b":[] ").lower() in _HEARTBEATS:
+            return
+        elif data[:1] in (b"[", b'"'):
+            event = self.parse(data) if data[:1] == b"[" else None
+            for each in dicts(event):
+                yield from self.take(each)
+        else:
+            yield from self.take({"error": data.decode("utf-8", "replace")})
 
     @abstractmethod
     def parse(self, data: bytes) -> Any:
@@ -205,6 +226,17 @@ async def read_answer(
     except Exception as problem:  # noqa: BLE001 - any failed request is an answer
         failure: Any = problem if explain is None else explain(problem)
         yield reader().builder.end_for(failure, options, secrets())
+
+
+def unread_calls(word: str) -> HttpFailed:
+    """Return the failure of an answer that announced tool calls of which none arrived; it is tried again.
+
+    Args:
+        word: The API's stop reason.
+    """
+    return HttpFailed(
+        f"Stream ended without the tool calls that it announced (finish reason {word!r})", kind="incomplete"
+    )
 
 
 def _check(progress: Progress, size: int) -> None:

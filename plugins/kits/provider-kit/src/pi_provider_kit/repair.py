@@ -2,8 +2,9 @@
 
 Repaired are: a fence around the object, an object written as a JSON string, an empty object before or brackets behind
 the real one, trailing commas, keys without quotes, Python's ``True``, ``False``, ``None`` and single quotes, raw line
-breaks and tabs inside strings, and ``<parameter=name>`` elements. Missing data is never invented: an open string,
-object or list stays an error, because the rest of it is missing.
+breaks and tabs inside strings, backslashes that begin no escape of JSON (LaTeX, patterns), ``<parameter=name>``
+elements, an empty list or text in place of an empty object, and an object that was sent again from its beginning.
+Missing data is never invented: an open string, object or list stays an error, because the rest of it is missing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import re
 from typing import Any, NoReturn
 
-from pi_provider_kit.xml_tool_calls import xml_parameters
+from pi_provider_kit.written_calls import xml_parameters
 
 __all__ = ["repair_arguments"]
 
@@ -46,6 +47,10 @@ def repair_arguments(text: str) -> tuple[dict[str, Any], str] | None:
         notes["parameters written as XML elements"] = None
         return elements, _note(notes)
     text = _unquoted(text, notes)
+    if text == "[]" or (notes and not text):
+        notes["no object at all"] = None
+        return {}, _note(notes)
+    text = _sent_again(text, notes)
     try:
         value = _Reader(text, notes).arguments()
     except (_Ambiguous, ValueError):  # ValueError: a number of more digits than Python reads
@@ -68,6 +73,43 @@ def _unquoted(text: str, notes: dict[str, None]) -> str:
             notes["an object inside a string"] = None
             return inner.strip()
     return text
+
+
+def _sent_again(text: str, notes: dict[str, None]) -> str:
+    """Return the complete object at the end of a text whose rest is beginnings of it, or the unchanged text.
+
+    Some servers send the arguments once in pieces and then as a whole, or begin anew.
+    """
+    at = text.find("{", 1)
+    while at > 0:
+        whole = text[at:]
+        if _are_beginnings(text[:at].rstrip(), whole) and _is_object(whole):
+            notes["arguments that were sent again"] = None
+            return whole
+        at = text.find("{", at + 1)
+    return text
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _are_beginnings(text: str, whole: str) -> bool:
+    """Whether a text consists of beginnings of another, which may be all of it."""
+    at = 0
+    while at < len(text):
+        same = 0
+        while text[at + same : at + same + 1] == whole[same : same + 1] != "":
+            same += 1
+        if not same:
+            return False
+        at += same
+        while text[at : at + 1].isspace():
+            at += 1
+    return True
 
 
 class _Ambiguous(Exception):
@@ -168,24 +210,30 @@ class _Reader:
             self._at += 1
             if character == quote:
                 return "".join(parts)
-            parts.append(self._special(character))
+            parts.append(self._special(character, quote))
 
-    def _special(self, character: str) -> str:
+    def _special(self, character: str, quote: str) -> str:
         if character == "\\":
-            return self._escape()
+            return self._escape(quote)
         if character in _RAW:
             self._notes[f"raw {_RAW[character]} in a string"] = None
         elif character < " ":
             self._notes["raw control characters in a string"] = None
         return character
 
-    def _escape(self) -> str:
+    def _escape(self, quote: str) -> str:
         character = self._peek()
-        self._at += 1
-        if character == "u":
-            return self._unicode()
-        if character not in _ESCAPES or not character:
+        if not character:
             self._fail()
+        if character == "u" and _CODE_UNIT.match(self._text, self._at + 1):
+            self._at += 1
+            return self._unicode()
+        if character not in _ESCAPES and quote == "'":  # Python has escapes that JSON has not
+            self._fail()
+        if character not in _ESCAPES:  # the model forgot to double it: \\usepackage, \\d, C:\\Windows
+            self._notes["single backslashes"] = None
+            return "\\"
+        self._at += 1
         return _ESCAPES[character]
 
     def _unicode(self) -> str:

@@ -41,7 +41,9 @@ def calculate_cost(model: Model, usage: Usage) -> Cost:
     )
 
 
-def with_cost(model: Model, usage: Usage, billed: float | None = None, *, images: int = 0) -> Usage:
+def with_cost(
+    model: Model, usage: Usage, billed: float | None = None, *, images: int = 0, factor: float = 1.0
+) -> Usage:
     """Return the usage with its cost, and with ``total_tokens`` where the API gave none.
 
     Args:
@@ -49,8 +51,17 @@ def with_cost(model: Model, usage: Usage, billed: float | None = None, *, images
         usage: The tokens.
         billed: US dollars that the provider itself reports; they replace the estimated total.
         images: The images in the answer, for models with a price per image.
+        factor: What the service tier that answered costs, as a multiple of the model's prices.
     """
     cost = calculate_cost(model, usage)
+    if factor != 1.0:
+        cost = Cost(
+            input=cost.input * factor,
+            output=cost.output * factor,
+            cache_read=cost.cache_read * factor,
+            cache_write=cost.cache_write * factor,
+            total=cost.total * factor,
+        )
     if images and model.cost.image:
         drawn = images * model.cost.image
         cost = evolve(cost, output=cost.output + drawn, total=cost.total + drawn)

@@ -7,30 +7,42 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
 from pi_provider_kit import (
+    PARALLEL_CALLS,
     REPAIR_NOTE,
     HttpFailed,
     WholeText,
+    WrittenCalls,
     compact_json,
     dicts,
+    ending_of,
+    generated_calls,
+    is_filter,
+    merged_counts,
+    parallel_calls,
+    reported_error,
+    reported_status,
     sanitized_id,
+    shown_bytes,
+    status_of_ending,
     token_count,
+    unread_calls,
     with_cost,
 )
 from pi_provider_openai.completions_messages import REASONING_FIELDS
 from pi_provider_openai.feed import Feeder
-from pi_provider_openai.shared import status_of
+from pi_provider_openai.shared import billed_dollars, tier_factor
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterable, Iterator
 
     from pi_hookspecs.messages import StopReason
     from pi_hookspecs.models import Model
     from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_hookspecs.tools import Tool
 
-__all__ = ["CompletionsFeeder", "add_detail", "completions_usage"]
+__all__ = ["CompletionsFeeder", "add_detail", "completions_usage", "failed_generation"]
 
 _GROWS = {"reasoning.text": "text", "reasoning.summary": "summary"}
 """Streamed kinds, and the field of their text."""
@@ -54,7 +66,8 @@ def add_detail(details: list[dict[str, Any]], piece: dict[str, Any]) -> bool:
         return True
     last[name] = f"{last.get(name) or ''}{piece.get(name) or ''}"
     for key, value in piece.items():
-        if last.get(key) is None:
+        known = last.get(key)
+        if known is None or (value and (key == "signature" or not known)):  # an empty signature may come first
             last[key] = value
     return True
 
@@ -66,9 +79,13 @@ _REASONS: dict[str, StopReason] = {
     "tool_calls": "toolUse",
     "function_call": "toolUse",
 }
-"""Finish reasons; every other reason is a failure."""
+"""Finish reasons of the API; ``ending_of`` knows those of other servers."""
 
-_MOST_DOLLARS = 10**9
+_SAID = frozenset(("role", "content", "reasoning_details", *REASONING_FIELDS))
+"""Keys of a delta of text or thinking."""
+
+_OWN = ("choices", "usage", "object", "id", "x_groq", "prompt_filter_results")
+"""Keys of the API's events, whatever else is beside them."""
 
 
 @define(eq=False, repr=False)
@@ -76,10 +93,12 @@ class _Call:
     """A partial tool call; it has an index in the message once its name is known."""
 
     id: str = ""
+    """The host's own id; empty if there is none."""
     name: str = ""
     index: int | None = None
     waiting: list[str] = field(factory=list)
     pieces: WholeText = field(factory=WholeText)
+    signature: str = ""
 
 
 class CompletionsFeeder(Feeder):
@@ -88,17 +107,37 @@ class CompletionsFeeder(Feeder):
     Args:
         model: The model.
         needs_finish_reason: Whether the host sends a finish reason; one that does not may just end the stream.
-        tools: Names of tools that a model may call by writing XML into its text; empty if that is never a call.
+        tools: The offered tools.
+        written: Whether a text that is a call of such a tool is one: for a local server that may not recognise it, and
+            only where the model may make calls.
     """
 
-    def __init__(self, model: Model, *, needs_finish_reason: bool = True, tools: Collection[str] = ()) -> None:
+    def __init__(
+        self, model: Model, *, needs_finish_reason: bool = True, tools: Iterable[Tool] = (), written: bool = False
+    ) -> None:
         super().__init__(model)
         self._needs_finish_reason = needs_finish_reason
-        self._tools = tools
+        self._offered = {tool.name: tool.parameters for tool in tools}
+        self._written = WrittenCalls(self._offered) if written and self._offered else None
+        if self._written is not None:
+            self.builder.held = self._written.release
         self._reason: StopReason | None = None
+        self._problem: HttpFailed | None = None
+        """The failure that a finish reason stands for; raised at the end, because the usage follows it."""
+        self._unknown = ""
+        """A finish reason that means nothing to us."""
+        self._others: list[dict[str, Any]] = []
+        """Further choices of a chunk: some hosts put the calls there."""
+        self._has_delta = False
+        self._whole: dict[str, Any] | None = None
+        """A whole message that came beside or after the deltas."""
+        self._reported: dict[str, Any] = {}
+        self._tier: str | None = None
         self._text: int | None = None
         self._thinking: int | None = None
         self._field = ""
+        self._signature = ""
+        """Google's signature of the whole message."""
         self._said, self._thought = WholeText(), WholeText()
         self._calls: list[_Call] = []
         self._by_index: dict[Any, _Call] = {}
@@ -106,34 +145,76 @@ class CompletionsFeeder(Feeder):
 
     def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         """See ``Feeder``."""
-        if event.get("error"):
-            raise _failure(event["error"])
+        choices = event.get("choices")
         self._note(event)
-        for choice in dicts(event.get("choices"))[:1]:
-            delta = choice.get("delta") or choice.get("message")  # some hosts send a whole message at once
+        if not choices or event.get("error"):
+            yield from self._without_choices(event)
+        first = None
+        for choice in dicts(choices):
+            if first is None:
+                first = choice
+            elif choice.get("index", first.get("index")) != first.get("index"):
+                self._others.append(choice)
+                continue
+            delta = choice.get("delta")
             if isinstance(delta, dict):
+                self._has_delta = self._has_delta or bool(delta)
                 yield from self._delta(delta)
-            if event.get("usage") is None:
-                self._count(choice.get("usage"))  # Moonshot puts it there
+            if "message" in choice:
+                yield from self._message(choice)
+            if choice.get("usage") and event.get("usage") is None:
+                self._count(choice["usage"])  # Moonshot puts it there
             if choice.get("finish_reason"):
                 self._finish(choice)
+            elif choice.get("error"):
+                yield from self._failed(choice["error"])
 
     def end(self) -> Iterator[AssistantMessageEvent]:
         """See ``Feeder``."""
         if self.finished:
             return
-        if self._reason is None and (self._needs_finish_reason or not self._started):
+        yield from self._left()
+        if self._problem is not None:
+            raise self._problem
+        if self._unknown and not self._has_content:
+            raise HttpFailed(f"Provider finish_reason: {self._unknown}", kind="event")
+        if self._reason is None and not self._may_end():
             raise HttpFailed("Stream ended without finish_reason", kind="incomplete")
+        reason = self._reason or "stop"
+        if self._written is not None and reason != "length" and not self._calls:
+            yield from self._written_calls(self._written)
+        yield from self._held_back()
         yield from self._close_text()
         yield from self._close_thinking()
         yield from self._close_calls()
-        reason = self._reason or "stop"
-        if reason == "stop" and not self._calls:
-            yield from self._written_calls()
-        if reason == "toolUse" and not self._calls:
+        if reason == "toolUse" and not self.builder.has_calls:
+            raw = str(self.builder.extras.get("raw_stop_reason"))
+            if raw != "function_call":  # of a function that nobody offered
+                raise unread_calls(raw)
             reason = "stop"
         self.finished = True
         yield self.builder.done(reason)
+
+    def _may_end(self) -> bool:
+        """Whether an answer without a finish reason is complete: its stream was ended, and so were its calls."""
+        if not self._needs_finish_reason and self._started:
+            return True
+        return self._marked and self._has_content and all(map(self._is_complete, self._calls))
+
+    @property
+    def _has_content(self) -> bool:
+        return bool(self._calls) or self.builder.has_content or bool(self._written and self._written.holds)
+
+    def _left(self) -> Iterator[AssistantMessageEvent]:
+        """Take what came beside the answer, as far as the answer lacks it."""
+        whole, self._whole = self._whole, None
+        if whole is not None:
+            yield from self._delta(whole if not self._has_content else _calls_of(whole) if not self._calls else {})
+        others, self._others = self._others, []
+        index = next((choice.get("index") for choice in others if _has_calls(choice)), None)
+        for choice in others if not self._calls else ():
+            if choice.get("index") == index:
+                yield from self._delta(_calls_of(choice.get("delta") or choice.get("message")))
 
     # Metadata
 
@@ -144,21 +225,63 @@ class CompletionsFeeder(Feeder):
         model = chunk.get("model")
         if "response_model" not in extras and isinstance(model, str) and model not in ("", self.builder.model.id):
             extras["response_model"] = model
-        if chunk.get("usage") is not None:
-            self._count(chunk["usage"])
+        if chunk.get("service_tier"):
+            self._tier = str(chunk["service_tier"])
+        usage = chunk.get("usage")
+        if usage is not None:
+            self._count(usage)
 
     def _count(self, usage: Any) -> None:
         if isinstance(usage, dict) and usage:
-            self.builder.usage = completions_usage(usage, self.builder.model)
+            self._reported = merged_counts(self._reported, usage)
+            self.builder.usage = completions_usage(self._reported, self.builder.model, self._tier)
 
     def _finish(self, choice: dict[str, Any]) -> None:
         raw = str(choice["finish_reason"])
+        reason = _REASONS.get(raw)
+        ending = reason or ending_of(raw)
+        if not ending:
+            return
         self.builder.extras["raw_stop_reason"] = raw
-        if raw not in _REASONS:
-            if choice.get("error"):  # OpenRouter reports upstream errors there
-                raise _failure(choice["error"])
-            raise HttpFailed(f"Provider finish_reason: {raw}", kind="filtered" if raw == "content_filter" else "event")
-        self._reason = _REASONS[raw]
+        if ending == "failed" and choice.get("error"):  # OpenRouter reports upstream errors there
+            self._problem = _failure(choice["error"])
+        elif ending == "failed":
+            status = status_of_ending(raw)
+            self._problem = HttpFailed(f"Provider finish_reason: {raw}", kind="event", status=status)
+        elif ending == "filtered":
+            self._problem = HttpFailed(f"Provider finish_reason: {raw}", kind="filtered")
+        elif ending == "unknown":
+            self._unknown, self._reason = raw, self._reason or "stop"
+        elif self._reason != "length":
+            native = choice.get("native_finish_reason")  # OpenRouter calls a call that the limit cut a call
+            is_cut = isinstance(native, str) and ending_of(native) == "length"
+            self._reason = "length" if is_cut else ending
+
+    # Errors
+
+    def _without_choices(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        error = reported_error(event, _OWN)
+        if error is not None:
+            yield from self._failed(error)
+
+    def _failed(self, error: Any) -> Iterator[AssistantMessageEvent]:
+        """Take an error of the host.
+
+        Raises:
+            HttpFailed: The answer had not ended before it, and it is not a call that the host could not read.
+        """
+        calls = generated_calls(generation) if (generation := failed_generation(error)) else None
+        if calls:
+            yield from self._held_back()
+            yield from self._close_text()
+            yield from self._close_thinking()
+            for number, (name, arguments) in enumerate(calls):
+                yield from self._made_call(self._own_id(number), name, arguments)
+            self._calls.clear()
+            self.finished = True
+            yield self.builder.done()
+        elif self._reason is None or not self._has_content:
+            raise _failure(error)
 
     # The answer
 
@@ -172,18 +295,43 @@ class CompletionsFeeder(Feeder):
         if isinstance(content, str):
             if content:
                 yield from self._say(content)
+        elif isinstance(content, dict) and content:  # Cloudflare's JSON mode
+            yield from self._say(compact_json(content))
         elif content:
             yield from self._mixed(dicts(content))
+        if not delta.keys() <= _SAID:
+            yield from self._more(delta)
+
+    def _more(self, delta: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        """Take what a delta has beside text and thinking."""
         if isinstance(delta.get("refusal"), str) and delta["refusal"]:
             yield from self._say(delta["refusal"])
-        if delta.get("tool_calls"):
-            for piece in dicts(delta["tool_calls"]):
+        if "extra_content" in delta or "thought_signature" in delta:
+            self._signature = _google_signature(delta) or self._signature
+        if calls := delta.get("tool_calls"):
+            for piece in dicts(calls if isinstance(calls, list) else [calls]):
                 yield from self._call(piece)
+        if isinstance(function := delta.get("function_call"), dict):  # the form before there were tools
+            name = function.get("name")
+            if self._calls or (isinstance(name, str) and name in self._offered):
+                yield from self._call({"function": function})
+
+    def _message(self, choice: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        """Take a whole message: in place of deltas at once, beside or after them only as far as they lack it."""
+        message = choice["message"]
+        if isinstance(message, dict) and not self._has_delta and not choice.get("delta"):
+            yield from self._delta(message)
+        elif isinstance(message, dict):
+            self._whole = message
 
     def _say(self, text: str) -> Iterator[AssistantMessageEvent]:
         text = self._said.add(text)
-        if not text:
-            return
+        if text and self._written is not None:
+            text = self._written.feed(text)
+        if text:
+            yield from self._show(text)
+
+    def _show(self, text: str) -> Iterator[AssistantMessageEvent]:
         if self._text is None:
             if not self._details:  # more of the thinking may follow
                 yield from self._close_thinking()
@@ -233,10 +381,14 @@ class CompletionsFeeder(Feeder):
         if isinstance(arguments, dict):  # some local servers send the object itself
             arguments = compact_json(arguments)
         arguments = arguments if isinstance(arguments, str) else ""
-        call = self._which(piece.get("index"), call_id, name)
+        call = self._which(piece.get("index"), call_id, name, arguments)
+        if call is None:
+            return
         call.id = call.id or call_id
         call.name = call.name or name
-        if call.index is None and call.name and (call.id or arguments):
+        if "extra_content" in piece or "thought_signature" in piece or "thought_signature" in function:
+            call.signature = _google_signature(piece) or _google_signature(function) or call.signature
+        if call.index is None and call.name and (call.id or arguments) and call.name not in PARALLEL_CALLS:
             yield from self._open_call(call)
         arguments = call.pieces.add(arguments)
         if not arguments:
@@ -246,32 +398,64 @@ class CompletionsFeeder(Feeder):
         else:
             yield self.builder.tool_call(call.index, arguments)
 
-    def _which(self, index: Any, call_id: str, name: str) -> _Call:
-        """Return the call that a piece belongs to.
+    def _which(self, index: Any, call_id: str, name: str, arguments: str) -> _Call | None:
+        """Return the call that a piece belongs to, None if the piece only repeats one.
 
-        Usually the index, but some servers give every call the index 0 and its own id, and some give none: then a piece
-        with a name and a new id begins a call.
+        Usually the index tells, but some servers give every call the index 0, and some give none; ids may be missing or
+        the same for all. Then a name begins a call, unless the call of this name is still incomplete.
         """
         key = index if isinstance(index, int) else call_id or None
-        known = self._by_index.get(key) if key is not None else self._calls[-1] if self._calls and not name else None
-        if known is None or (call_id and name and known.id and known.id != call_id):
+        last = self._calls[-1] if self._calls else None
+        known = self._by_index.get(key) if key is not None else last
+        if known is not None and name and known.name:
+            another_id = bool(call_id and known.id and known.id != call_id)
+            begun = self._arguments(known)
+            if another_id or name != known.name or (key is None and not begun):
+                known = None
+            elif arguments and _is_object(begun):
+                if begun == arguments:
+                    return None
+                known = None
+        if known is None:
             known = _Call()
             self._calls.append(known)
             if key is not None:
                 self._by_index[key] = known
         return known
 
+    def _arguments(self, call: _Call) -> str:
+        """Return the text of a call's arguments so far."""
+        return "".join(call.waiting) if call.index is None else self.builder.received(call.index)
+
+    def _is_complete(self, call: _Call) -> bool:
+        text = self._arguments(call)
+        return not text.strip() or text.strip() == "null" or _is_object(text)
+
     def _open_call(self, call: _Call) -> Iterator[AssistantMessageEvent]:
+        yield from self._held_back()
         yield from self._close_text()
         if not self._details:
             yield from self._close_thinking()
-        if not call.id or any(other.id == call.id and other.index is not None for other in self._calls):
-            call.id = self._own_id(self._calls.index(call))
-        event = self.builder.tool_call_start(call.id, call.name)
+        call_id = call.id
+        if not call_id or any(other.id == call_id and other.index is not None for other in self._calls):
+            call_id = self._own_id(self._calls.index(call))
+        event = self.builder.tool_call_start(call_id, call.name)
         call.index = event.content_index
         yield event
         for arguments in call.waiting:
             yield self.builder.tool_call(call.index, arguments)
+
+    def _made_call(
+        self, call_id: str, name: str, arguments: dict[str, Any], note: str = ""
+    ) -> Iterator[AssistantMessageEvent]:
+        """Yield the events of a call that is complete."""
+        event = self.builder.tool_call_start(call_id, name)
+        yield event
+        yield self.builder.tool_call(event.content_index, compact_json(arguments))
+        end = self.builder.tool_call_end(event.content_index)
+        if note:
+            self.builder.change(event.content_index, extra={REPAIR_NOTE: note})
+        yield end
 
     def _own_id(self, number: int) -> str:
         """Return a generated id for a call without one."""
@@ -282,7 +466,7 @@ class CompletionsFeeder(Feeder):
     def _close_text(self) -> Iterator[AssistantMessageEvent]:
         if self._text is not None:
             index, self._text = self._text, None
-            yield self.builder.text_end(index)
+            yield self.builder.text_end(index, None if self._calls else self._signature or None)
 
     def _close_thinking(self) -> Iterator[AssistantMessageEvent]:
         if self._thinking is not None:
@@ -291,70 +475,130 @@ class CompletionsFeeder(Feeder):
                 index, compact_json(self._details) if self._details else self._field or None
             )
 
+    def _held_back(self) -> Iterator[AssistantMessageEvent]:
+        """Show the text that might have been a call."""
+        if self._written is not None and (text := self._written.release()):
+            yield from self._show(text)
+
     def _close_calls(self) -> Iterator[AssistantMessageEvent]:
+        if self._signature and self._calls and not any(call.signature for call in self._calls):
+            self._calls[0].signature = self._signature
         for call in self._calls:
+            text = self._arguments(call)
+            if call.index is None and (several := parallel_calls(call.name, text, self._offered)):
+                for number, (name, arguments) in enumerate(several):
+                    yield from self._made_call(f"{call.id or 'call'}_{number}", name, arguments)
+                continue
             if call.index is None and call.name:  # it has neither an id nor arguments
                 yield from self._open_call(call)
-            if call.index is None and self._reason == "length":  # the limit cut it before its name
-                continue
+            if call.index is None and (self._reason == "length" or not text.strip()):
+                continue  # the limit cut it before its name, or there is nothing in it
             if call.index is None:
-                raise RequestFailed("The model made a tool call without a name. Try again, or choose another model.")
-            detail = next((each for each in self._details if each.get("id") == call.id and each.get("data")), None)
-            yield self.builder.tool_call_end(call.index, thought_signature=compact_json(detail) if detail else None)
+                raise HttpFailed(
+                    f"Stream ended without the name of a tool call, whose arguments are {shown_bytes(text.encode())}",
+                    kind="incomplete",
+                )
+            yield self.builder.tool_call_end(call.index, thought_signature=self._signature_of(call))
 
-    def _written_calls(self) -> Iterator[AssistantMessageEvent]:
-        """Convert XML at the end of a local model's text to calls."""
-        if not self._tools:
-            return
-        from pi_provider_kit import xml_calls
+    def _signature_of(self, call: _Call) -> str | None:
+        """Return what the host wants back with a call: the encrypted reasoning, or Google's signature."""
+        detail = next((each for each in self._details if each.get("id") == call.id and each.get("data")), None)
+        return compact_json(detail) if detail else call.signature or None
 
-        text = self.builder.partial().text
-        if "<" not in text or (found := xml_calls(text, self._tools)) is None:
-            return
-        for number, (name, arguments) in enumerate(found[1]):
-            event = self.builder.tool_call_start(self._own_id(number), name)
-            index = event.content_index
-            yield event
-            yield self.builder.tool_call(index, json.dumps(arguments))
-            end = self.builder.tool_call_end(index)
-            self.builder.change(index, extra={REPAIR_NOTE: "Read the call from the text, where the model wrote it"})
-            yield end
+    def _written_calls(self, written: WrittenCalls) -> Iterator[AssistantMessageEvent]:
+        """Convert the text of a local model that is a call."""
+        text, calls = written.end()
+        if text:
+            yield from self._show(text)
+        yield from self._close_text()
+        yield from self._close_thinking()
+        for number, (name, arguments) in enumerate(calls):
+            note = "Read the call from the text, where the model wrote it"
+            yield from self._made_call(self._own_id(number), name, arguments, note)
 
 
-def completions_usage(usage: dict[str, Any], model: Model) -> Usage:
+def failed_generation(error: Any) -> str:
+    """Return the text in an error that a host could not read as a call (Groq's ``tool_use_failed``); else empty."""
+    inner = error.get("error") if isinstance(error, dict) else None
+    known = inner if isinstance(inner, dict) else error if isinstance(error, dict) else {}
+    text = known.get("failed_generation")
+    return text if isinstance(text, str) else ""
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _calls_of(message: Any) -> dict[str, Any]:
+    """Return the calls of a message or a delta, with what belongs to them."""
+    names = ("tool_calls", "function_call", "extra_content", "thought_signature")
+    return {name: message[name] for name in names if name in message} if isinstance(message, dict) else {}
+
+
+def _has_calls(choice: dict[str, Any]) -> bool:
+    return any(_calls_of(choice.get("delta") or choice.get("message")).values())
+
+
+def _google_signature(value: dict[str, Any]) -> str:
+    """Return the signature that Google's compatible endpoint gives a call or a message; empty if there is none."""
+    extra = value.get("extra_content")
+    google = extra.get("google") if isinstance(extra, dict) else None
+    signature = google.get("thought_signature") if isinstance(google, dict) else None
+    signature = signature or value.get("thought_signature")
+    return signature if isinstance(signature, str) else ""
+
+
+def completions_usage(usage: dict[str, Any], model: Model, tier: str | None = None) -> Usage:
     """Return the tokens of a chunk's ``usage``, with their cost.
 
-    ``prompt_tokens`` includes cache reads and writes, for which hosts have three formats. OpenRouter's ``cost`` is the
-    billed amount.
+    ``prompt_tokens`` includes cache reads and writes, for which hosts have three formats, and ``completion_tokens`` the
+    reasoning. Some leave one of them out: ``total_tokens`` tells which. What the host itself bills is taken.
+
+    Args:
+        usage: All that was reported.
+        model: The model, for its prices.
+        tier: The service tier that answered.
     """
-    inputs = usage.get("prompt_tokens_details")
-    inputs = inputs if isinstance(inputs, dict) else {}
-    outputs = usage.get("completion_tokens_details")
-    outputs = outputs if isinstance(outputs, dict) else {}
+    inputs, outputs = _details(usage, "prompt_tokens_details"), _details(usage, "completion_tokens_details")
     read = token_count(inputs.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
     written = token_count(inputs.get("cache_write_tokens"))
+    reasoning = token_count(outputs.get("reasoning_tokens"), usage.get("reasoning_tokens"))
+    prompt, output = token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens"))
+    missing = max(0, token_count(usage.get("total_tokens")) - prompt - output)
+    if missing and missing != reasoning and missing in (read, written, read + written):
+        prompt += missing  # the cached tokens are not in it
+    elif missing and missing != token_count(inputs.get("audio_tokens")) + token_count(outputs.get("audio_tokens")):
+        output += missing
+        reasoning = max(reasoning, missing)
+    if max(read, written) <= prompt < read + written:  # the same tokens, under two names
+        written = prompt - read if written != read else 0
     return with_cost(
         model,
         Usage(
-            input=max(0, token_count(usage.get("prompt_tokens")) - read - written),
-            output=token_count(usage.get("completion_tokens")),
+            input=max(0, prompt - read - written),
+            output=output,
             cache_read=read,
             cache_write=written,
-            reasoning=token_count(outputs.get("reasoning_tokens")),
+            reasoning=reasoning,
         ),
-        _dollars(usage.get("cost")),
+        billed_dollars(usage),
+        factor=tier_factor(tier, model),
     )
 
 
-def _dollars(billed: Any) -> float | None:
-    known = isinstance(billed, int | float) and not isinstance(billed, bool) and 0 <= billed < _MOST_DOLLARS
-    return float(billed) if known else None
+def _details(usage: dict[str, Any], name: str) -> dict[str, Any]:
+    details = usage.get(name)
+    return details if isinstance(details, dict) else {}
 
 
-def _failure(error: Any) -> RequestFailed:
+def _failure(error: Any) -> HttpFailed:
     """Return the failure of an ``error`` within the stream, in the format of an HTTP error."""
+    kind = "filtered" if is_filter(error) else "event"
     if not isinstance(error, dict):
-        return HttpFailed(str(error), kind="event")
-    code, status = error.get("code"), status_of(error)
-    text = f"{code}: {compact_json(error)}" if code == status else compact_json(error)
-    return HttpFailed(text, kind="event", status=status)
+        return HttpFailed(error if isinstance(error, str) else compact_json(error), kind=kind)
+    code, status = error.get("code"), reported_status(error)
+    text = f"{code}: {compact_json(error)}" if status is not None and code == status else compact_json(error)
+    return HttpFailed(text, kind=kind, status=status)

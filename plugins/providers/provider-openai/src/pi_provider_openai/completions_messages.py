@@ -100,9 +100,13 @@ def _answer(message: AssistantMessage, model: Model, compat: Mapping[str, Any]) 
                 "id": call.id,
                 "type": "function",
                 "function": {"name": call.name, "arguments": compact_json(call.arguments)},
+                **_google(call.thought_signature),
             }
             for call in message.tool_calls
         ]
+    else:
+        signatures = (block.text_signature for block in message.content if isinstance(block, TextContent))
+        sent.update(_google(next(filter(None, signatures), None)))
     if sent["content"] or message.tool_calls:
         yield sent
 
@@ -134,6 +138,13 @@ def _details(message: AssistantMessage, thoughts: list[ThinkingContent]) -> list
             return details
     found = (_json(call.thought_signature) for call in message.tool_calls)
     return [detail for detail in found if isinstance(detail, dict)]
+
+
+def _google(signature: str | None) -> dict[str, Any]:
+    """Return a signature as Google's compatible endpoint gave it; JSON is other hosts' reasoning."""
+    if not signature or _json(signature) is not None:
+        return {}
+    return {"extra_content": {"google": {"thought_signature": signature}}}
 
 
 def _json(signature: str | None) -> Any:

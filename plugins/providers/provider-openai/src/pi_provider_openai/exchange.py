@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from pi_provider_kit import HttpRequest, dicts, final_payload, read_answer, stream_events, wants_sdk
+from pi_provider_kit import (
+    HttpFailed,
+    HttpRequest,
+    dicts,
+    error_event,
+    final_payload,
+    generated_calls,
+    parse_json,
+    read_answer,
+    stream_events,
+    wants_sdk,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -113,16 +124,41 @@ async def _events(
         received = sdk_events(call, payload, options, http.user_agent)
     else:
         received = stream_events(http, call.http_request(payload, reader), options)
-    async with aclosing(received):
-        async for _, data in received:
-            yield data
+    try:
+        async with aclosing(received):
+            async for name, data in received:
+                yield data if name != "error" else error_event(data)
+    except HttpFailed as failure:
+        if not _has_calls(failure.body):
+            raise
+        yield failure.body.encode()
+
+
+def _has_calls(body: str) -> bool:
+    """Whether a refusal contains calls that the host could not read, which the reader makes an answer of."""
+    if "failed_generation" not in body:
+        return False
+    from pi_provider_openai.completions_events import failed_generation
+
+    try:
+        return bool(generated_calls(failed_generation(parse_json(body.encode()))))
+    except ValueError:
+        return False
 
 
 def _whole_completion(answer: Any) -> list[dict[str, Any]]:
-    """Return one chunk with all of a completion; none for other data."""
-    if not isinstance(answer, dict) or not any("message" in choice for choice in dicts(answer.get("choices"))):
+    """Return one chunk with all of a completion; none for other data. The codec treats a message like a delta."""
+    choices = dicts(answer.get("choices")) if isinstance(answer, dict) else []
+    if not any("message" in choice for choice in choices):
         return []
-    return [answer]  # the codec treats a message like a delta
+    # The document is complete, also where it has no reason.
+    whole = [choice if choice.get("finish_reason") else {**choice, "finish_reason": "stop"} for choice in choices]
+    return [{**answer, "choices": [{**choice, "delta": None} if _says(choice) else choice for choice in whole]}]
+
+
+def _says(choice: dict[str, Any]) -> bool:
+    message = choice.get("message")
+    return isinstance(message, dict) and any(message.values())
 
 
 def _whole_response(answer: Any) -> list[dict[str, Any]]:

@@ -10,14 +10,38 @@ from pi_provider_kit import AnswerBuilder, EventReader
 from pi_provider_openai.shared import loads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_hookspecs.content import ToolCall
     from pi_hookspecs.models import Model
+    from pi_hookspecs.stream import Error
 
 __all__ = ["Answer", "Feeder"]
 
 
 class Answer(AnswerBuilder):
     """A builder whose blocks can be changed later, because hosts send some data only at the end of a block."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.held: Callable[[], str] = str
+        """Returns the text that was received and not shown yet."""
+
+    def end_for(self, *problem: Any) -> Error:
+        """See ``AnswerBuilder``; nothing that was received is lost."""
+        if text := self.held():
+            self.text(self.text_start().content_index, text)
+        return super().end_for(*problem)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether there is a block with text, or a complete or begun call."""
+        return any(block.parts or block.finished is not None or block.kind == "toolCall" for block in self._blocks)
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether there is a complete call."""
+        return any(block.kind == "toolCall" and block.finished is not None for block in self._blocks)
 
     def received(self, index: int) -> str:
         """Return the text of a block so far."""

@@ -47,6 +47,7 @@ class Completions(_OpenAI):
         from pi_provider_openai.completions_request import completions_headers, completions_payload
         from pi_provider_openai.exchange import Call, answered
         from pi_provider_openai.local import is_local
+        from pi_provider_openai.shared import tool_choice_allows_calls
 
         compat = compat_of(model)
 
@@ -62,8 +63,13 @@ class Completions(_OpenAI):
         def reader() -> AnswerReader[bytes]:
             from pi_provider_openai.completions_events import CompletionsFeeder
 
-            tools = [tool.name for tool in context.tools] if is_local(model.base_url) else []
-            return CompletionsFeeder(model, needs_finish_reason=bool(compat["supportsFinishReason"]), tools=tools)
+            may_call = tool_choice_allows_calls(options) and options.output_schema is None
+            return CompletionsFeeder(
+                model,
+                needs_finish_reason=bool(compat["supportsFinishReason"]),
+                tools=context.tools,
+                written=may_call and is_local(model.base_url),
+            )
 
         return answered(self._http, prepare, reader, model, options)
 

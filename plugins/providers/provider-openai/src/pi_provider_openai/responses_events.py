@@ -8,10 +8,18 @@ from attrs import define, evolve, field
 
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import HttpFailed, WholeText, clean_text, compact_json, dicts, token_count, with_cost
+from pi_provider_kit import (
+    HttpFailed,
+    WholeText,
+    clean_text,
+    compact_json,
+    dicts,
+    reported_status,
+    token_count,
+    with_cost,
+)
 from pi_provider_openai.feed import Feeder
 from pi_provider_openai.responses_messages import TextSignature
-from pi_provider_openai.shared import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -293,13 +301,13 @@ class ResponsesFeeder(Feeder):
         code = error.get("code") or error.get("type")
         code = None if code == "error" else code
         text = error.get("message") or compact_json(event)
-        raise HttpFailed(f"{self._prefix or f'Error Code {code}: '}{text}", kind="event", status=status_of(error))
+        raise HttpFailed(f"{self._prefix or f'Error Code {code}: '}{text}", kind="event", status=reported_status(error))
 
     def _failure(self, error: Any, otherwise: str) -> RequestFailed:
         if not isinstance(error, dict):
             return HttpFailed(f"{self._prefix}{otherwise}", kind="event")
         text = f"{error.get('code') or 'unknown'}: {error.get('message') or 'no message'}"
-        return HttpFailed(f"{self._prefix}{text}", kind="event", status=status_of(error))
+        return HttpFailed(f"{self._prefix}{text}", kind="event", status=reported_status(error))
 
 
 def responses_usage(usage: dict[str, Any], model: Model) -> Usage:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Thinking",
     "affinity_headers",
+    "billed_dollars",
     "cache_key",
     "cache_retention",
     "copilot_headers",
@@ -38,25 +39,24 @@ __all__ = [
     "output_format",
     "request_for",
     "result_text",
-    "status_of",
     "thinking_of",
+    "tier_factor",
+    "tool_choice_allows_calls",
 ]
 
 _CACHE_KEY = 64
 """Maximum characters of a prompt cache key."""
 
-_STATUS_OF = {
-    "invalid_prompt": 400,
-    "context_length_exceeded": 400,
-    "invalid_api_key": 401,
-    "insufficient_quota": 429,
-    "model_not_found": 404,
-    "rate_limit_exceeded": 429,
-    "usage_limit_reached": 429,
-    "server_error": 500,
-    "server_is_overloaded": 503,
-}
-"""HTTP status of an error that occurs within the stream."""
+_MOST_DOLLARS = 10**9
+
+_TICK = 1e-10
+"""US dollars of xAI's unit of cost."""
+
+_TIERS = {"flex": 0.5, "priority": 2.0}
+"""OpenAI's prices of a service tier, as multiples of the standard ones."""
+
+_FAST = (("gpt-5.5", 2.5),)
+"""Models whose priority tier has another price."""
 
 
 class Thinking(NamedTuple):
@@ -170,15 +170,39 @@ def loads(data: bytes) -> Any:
         raise RequestFailed(message) from error
 
 
-def status_of(error: dict[str, Any]) -> int | None:
-    """Return the HTTP status of an error within the stream, explicit or derived."""
-    for name in ("status", "status_code", "code", "type"):
-        status = error.get(name)
-        if isinstance(status, int) and not isinstance(status, bool) and 400 <= status < 600:  # noqa: PLR2004 - RFC 9110, 15
-            return status
-        if isinstance(status, str) and status in _STATUS_OF:
-            return _STATUS_OF[status]
-    return None
+def billed_dollars(usage: dict[str, Any]) -> float | None:
+    """Return the US dollars that the host itself bills for an answer, None if it reports none.
+
+    OpenRouter and Vercel have ``cost``, and what the user's own key paid beside it; Perplexity has an object with a
+    total, DeepInfra an estimate, xAI ticks.
+    """
+    cost = usage.get("cost")
+    if isinstance(cost, dict):
+        cost = cost.get("total_cost")
+    if (dollars := _dollars(cost)) is not None:
+        details = usage.get("cost_details")
+        own = _dollars(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
+        return dollars + own if own and usage.get("is_byok") is True else dollars
+    ticks = _dollars(usage.get("cost_in_usd_ticks"), _MOST_DOLLARS / _TICK)
+    return _dollars(usage.get("estimated_cost")) if ticks is None else ticks * _TICK
+
+
+def _dollars(billed: Any, most: float = _MOST_DOLLARS) -> float | None:
+    known = isinstance(billed, int | float) and not isinstance(billed, bool) and 0 <= billed < most
+    return float(billed) if known else None
+
+
+def tier_factor(tier: str | None, model: Model) -> float:
+    """Return the multiple of the model's prices that the service tier of an answer costs."""
+    if tier == "priority":
+        return next((factor for name, factor in _FAST if model.id.startswith(name)), _TIERS[tier])
+    return 1.0 if tier is None or model.provider == "groq" else _TIERS.get(tier, 1.0)  # flex is Groq's usual price
+
+
+def tool_choice_allows_calls(options: StreamOptions) -> bool:
+    """Whether the model may make calls, by the options' ``tool_choice``."""
+    choice = options.tool_choice
+    return (choice.get("type") if isinstance(choice, dict) else choice) != "none"
 
 
 def function_of(tool: Tool, model: Model, compat: Mapping[str, Any]) -> dict[str, Any]:
