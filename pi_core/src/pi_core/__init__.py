@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
     from pi_core.base.error_text import ErrorText, error_text
     from pi_core.base.frontmatter import Frontmatter, parse_frontmatter
+    from pi_core.base.images.fitting import FittedImage, decode_base64, fit_image
+    from pi_core.base.images.header import image_type
+    from pi_core.base.images.limits import ImageLimits, limits_of
     from pi_core.base.json_file import change_text
     from pi_core.base.process.signals import OrderlyEnd, Stopped, run_until_signal
     from pi_core.base.replacing import replace_file, save_file
@@ -69,6 +72,9 @@ _HOMES = {
     "base.error_text": "ErrorText error_text",
     "agent.stream": "EventStream",
     "base.frontmatter": "Frontmatter parse_frontmatter",
+    "base.images.fitting": "FittedImage decode_base64 fit_image",
+    "base.images.header": "image_type",
+    "base.images.limits": "ImageLimits limits_of",
     "hooks.dispatcher": "HookDispatcher Timeouts",
     "hooks.reports": "HookFailure HookTrace",
     "host": "PluginHost PluginRecord Problem",
@@ -112,10 +118,12 @@ __all__ = [  # literal, because type checkers read it
     "ErrorText",
     "EventStream",
     "FanOutUI",
+    "FittedImage",
     "Frontmatter",
     "HookDispatcher",
     "HookFailure",
     "HookTrace",
+    "ImageLimits",
     "LoopCallbacks",
     "LoopConfig",
     "ModelRegistry",
@@ -148,6 +156,7 @@ __all__ = [  # literal, because type checkers read it
     "create_agent_session_from_services",
     "create_agent_session_runtime",
     "create_agent_session_services",
+    "decode_base64",
     "edited_message",
     "entry_message",
     "error_text",
@@ -155,12 +164,15 @@ __all__ = [  # literal, because type checkers read it
     "escapes_root",
     "estimate_tokens",
     "failure_kind",
+    "fit_image",
     "hidden_characters",
+    "image_type",
     "imported_files",
     "is_context_overflow",
     "is_recoverable_length",
     "is_throttling",
     "leads_out",
+    "limits_of",
     "one_line",
     "output_converter",
     "parse_frontmatter",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pi_core.agent.subscribers import Subscribers
 from pi_core.conversation import AgentSession
+from pi_core.conversation.admission import Admission
 from pi_core.conversation.build_agent import build_agent
 from pi_core.conversation.hook_bridge import HookBridge
 from pi_core.conversation.plugin_scope import PluginScope
@@ -266,7 +267,8 @@ def build_runtime(
     hooks = host.dispatcher(report_hook, trace)
     hooks.tokens_of = _message_tokens
     plugins, gate = PluginScope(), PromptGate(hooks.abort)
-    bridge = HookBridge(hooks, plugins, append_entries, toolbox.info)
+    admission = Admission(settings, lambda: agent.state.model, lambda text: plugins.ctx.ui.notify(text, "warning"))
+    bridge = HookBridge(hooks, plugins, append_entries, toolbox.info, admission)
     agent = build_agent(
         settings=settings,
         models=models,
@@ -274,10 +276,11 @@ def build_runtime(
         gate=gate,
         bridge=bridge,
         plugins=plugins,
+        admission=admission,
         model=model,
         thinking_level=thinking_level,
     )
-    transcript = Transcript(agent, session_manager, events)
+    transcript = Transcript(agent, session_manager, events, admission)
     session_manager.on_problem = lambda message: report("(session)", "store", message)
     session_manager.on_append = transcript.emit_entry
     session_manager.append_hook.connect(hooks, lambda: plugins.ctx)

@@ -37,7 +37,7 @@ from pi_hookspecs import (
     UserMessage,
     hookimpl,
 )
-from pi_testing import error, stall, text, tool_call
+from pi_testing import PNG, error, stall, text, tool_call
 
 BUSY = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
 
@@ -220,12 +220,12 @@ async def test_ending_twice_emits_once(session_of):
 async def test_input_may_be_changed_by_one_plugin_after_another(session_of, script):
     session = session_of(
         plugin(input=lambda event: InputResult(text=event.text + " b")),
-        plugin(input=lambda event: InputResult(text=event.text + " c", images=[ImageContent("AAAA", "image/png")])),
+        plugin(input=lambda event: InputResult(text=event.text + " c", images=[ImageContent(PNG, "image/png")])),
     )
     script.turn(text("ok"))
     await session.prompt("a")
 
-    assert session.messages[0].content == (TextContent("a b c"), ImageContent("AAAA", "image/png"))
+    assert session.messages[0].content == (TextContent("a b c"), ImageContent(PNG, "image/png"))
 
 
 async def test_input_that_a_plugin_dealt_with_asks_no_model(session_of, script, recorder):
@@ -721,7 +721,7 @@ async def test_two_prompts_at_once_do_not_run_into_each_other(session_of, script
 
 async def test_steering_and_follow_ups_take_text_and_images(session_of, script):
     session = session_of()
-    image = ImageContent("AAAA", "image/png")
+    image = ImageContent(PNG, "image/png")
     session.steer("s", [image])
     session.follow_up("f")
     assert session.has_queued_messages()
@@ -735,7 +735,7 @@ async def test_steering_and_follow_ups_take_text_and_images(session_of, script):
 @pytest.mark.parametrize("blocks", [True, False])
 async def test_images_are_not_sent_if_the_user_disables_them(session_of, script, blocks):
     session = session_of(settings={"images": {"blockImages": blocks}})
-    image = ImageContent("AAAA", "image/png")
+    image = ImageContent(PNG, "image/png")
     script.turn(text("1"))
     await session.prompt("go", images=[image, image])
     sent = script.requests[0].context.messages[0]

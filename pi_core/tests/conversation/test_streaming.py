@@ -12,7 +12,7 @@ import pytest
 from pi_core import UsageLimits
 from pi_core.conversation import streaming
 from pi_hookspecs import AgentBusy, Command, ImageContent, NoModel, PiError, UsageLimitExceeded, hookimpl
-from pi_testing import error, make_tool, stall, text, tool_call
+from pi_testing import PNG, error, make_tool, stall, text, tool_call
 
 
 class Failing(Exception):
@@ -51,7 +51,7 @@ async def test_nothing_happens_before_the_first_step(session_of, script):
 async def test_images_and_limits_belong_to_the_prompt(session_of, script):
     session = session_of(tools=[make_tool("look", "a cat")])
     script.turn(tool_call("look")).turn(text("A cat."))
-    images, seen = [ImageContent("aGk=", "image/png")], []
+    images, seen = [ImageContent(PNG, "image/png")], []
 
     async def read():
         async for event in session.stream("Look", images=images, limits=UsageLimits(requests=1)):

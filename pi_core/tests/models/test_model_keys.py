@@ -329,7 +329,7 @@ async def test_a_provider_can_be_registered_and_unregistered(registry):
     remove_late = models.register_provider("late", config, stream)
     remove_acme = models.register_provider("acme", {"baseUrl": "https://proxy.test", "headers": {"b": "2"}})
 
-    assert models.stream_of(models.find("late/x")) is stream
+    assert models.stream_of(models.find("late/x")).__wrapped__ is stream
     assert await models.get_api_key("late") == "k2"
     auth = await models.get_api_key_and_headers(models.find("acme/m"))
     assert (auth.base_url, auth.headers) == ("https://proxy.test", {"a": "1", "b": "2"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import asdict, define, evolve, field
 
@@ -36,7 +36,7 @@ from pi_hookspecs import (
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from pi_core.agent.queue import QueueMode
     from pi_core.agent.subscribers import Listener
@@ -362,6 +362,9 @@ class Agent:
         async def follow_up() -> Sequence[AgentMessage]:
             return self._follow_up.drain()
 
+        callbacks, admit = self.callbacks, self.callbacks.admit_message
+        if admit is not None:
+            callbacks = evolve(callbacks, admit_message=partial(self._admit, admit))
         level = self.state.thinking_level
         return LoopConfig(
             model=model,
@@ -370,8 +373,16 @@ class Agent:
             get_steering_messages=steering,
             get_follow_up_messages=follow_up,
             validator=self._validator,
-            **asdict(self.callbacks, recurse=False),
+            **asdict(callbacks, recurse=False),
         )
+
+    async def _admit(self, admit: Callable[[Any], Awaitable[Any]], message: AgentMessage) -> AgentMessage:
+        """Admit a message; the one that replaces a queued message is delivered in its place."""
+        admitted: AgentMessage = await admit(message)
+        if admitted is not message:
+            self._steering.replace(message, admitted)
+            self._follow_up.replace(message, admitted)
+        return admitted
 
     async def _end_failed(self, run: _Run, why: str, model: Model) -> None:
         """End a run that failed: append a failed answer and emit the events that front ends wait for.

@@ -176,6 +176,8 @@ class _Run(ReprMixin):
 
     async def emit_message(self, message: M) -> M:
         """Emit ``message_start`` for a message that was not streamed, and append it."""
+        if self.config.admit_message is not None:
+            message = await self.config.admit_message(message)
         await self.emit(MessageStartEvent(message=message))
         return await self.append_message(message)
 

@@ -39,6 +39,10 @@ class MessageQueue:
         if self._in_flight:
             self._in_flight = [each for each in self._in_flight if each is not message]
 
+    def replace(self, message: AgentMessage, by: AgentMessage) -> None:
+        """Put another message in the place of a drained one that was not delivered yet."""
+        self._in_flight = [by if each is message else each for each in self._in_flight]
+
     def put_back(self) -> None:
         """Put the drained messages that were not delivered back, at the head of the queue."""
         self._queued = self._in_flight + self._queued

@@ -103,6 +103,8 @@ class LoopCallbacks(ReprMixin):
         end_request: Called with the answer of each request that was begun, including failed and aborted requests.
         before_tool_call: May refuse a call, change its arguments or supply its result; raising refuses it.
         after_tool_call: May replace a result; raising makes it an error.
+        admit_message: Called with each message that is not an answer, before ``message_start``; may replace it with
+            another message of the same role.
         finish_message: May replace a message with another message of the same role, before it is appended to the
             transcript.
         finish_turn: Called before ``turn_end``, with the turn's number: ``"end"`` stops without polling
@@ -126,6 +128,7 @@ class LoopCallbacks(ReprMixin):
     end_request: Callable[[AssistantMessage], Awaitable[None]] | None = None
     before_tool_call: Callable[[BeforeToolCall, AbortSignal], Awaitable[ToolCallResult | None]] | None = None
     after_tool_call: Callable[[AfterToolCall, AbortSignal], Awaitable[ToolResult | None]] | None = None
+    admit_message: Callable[[Any], Awaitable[Any]] | None = None
     finish_message: Callable[[Any], Awaitable[Any]] | None = None
     finish_turn: (
         Callable[[AssistantMessage, tuple[ToolResultMessage, ...], int], Awaitable[Literal["end", "continue"] | None]]

@@ -13,6 +13,7 @@ from pi_hookspecs import StreamOptions, UsageLimitExceeded
 if TYPE_CHECKING:
     from pi_core.agent.queue import QueueMode
     from pi_core.agent.types import BeforeToolCall
+    from pi_core.conversation.admission import Admission
     from pi_core.conversation.hook_bridge import HookBridge
     from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.conversation.prompt_gate import PromptGate
@@ -30,12 +31,8 @@ _TOOL_EXECUTION: tuple[ExecutionMode, ...] = ("parallel", "sequential")
 _STEERING_INTERRUPT: tuple[Literal["wait", "skip"], ...] = ("wait", "skip")
 
 
-def stream_answer(settings: Settings, models: ModelRegistry, model: Model, context: Any, options: StreamOptions) -> Any:
+def stream_answer(models: ModelRegistry, model: Model, context: Any, options: StreamOptions) -> Any:
     """Send a request to the provider of the model's API and return the events of its answer."""
-    if settings.get_bool("images.blockImages", default=False):
-        from pi_core.agent.convert import without_images
-
-        context = without_images(context)
     return models.stream_of(model)(model, context, options)
 
 
@@ -65,6 +62,7 @@ def build_agent(
     gate: PromptGate,
     bridge: HookBridge,
     plugins: PluginScope,
+    admission: Admission,
     model: Model | None,
     thinking_level: ThinkingLevel,
 ) -> Agent:
@@ -94,7 +92,7 @@ def build_agent(
     def stream(model: Model, context: Any, options: StreamOptions) -> Any:
         if model.prompt_cache is not None:
             options = bridge.requests.remember(model, context, options)
-        return stream_answer(settings, models, model, context, options)
+        return stream_answer(models, model, context, options)
 
     agent = Agent(
         stream=stream,
@@ -113,6 +111,7 @@ def build_agent(
             end_request=bridge.requests.end,
             before_tool_call=before_tool_call,
             after_tool_call=bridge.after_tool_call,
+            admit_message=admission.admit,
             finish_message=bridge.finish_message,
             finish_turn=bridge.finish_turn,
             tool_context=tool_context,

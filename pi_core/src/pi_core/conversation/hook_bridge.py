@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from pi_core.agent.types import AfterToolCall, BeforeToolCall
+    from pi_core.conversation.admission import Admission
     from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_hookspecs import (
@@ -47,6 +48,7 @@ class HookBridge:
         plugins: Provides the ``ctx`` for implementations.
         append_entries: Appends the entries that plugins requested at a boundary.
         tool_info: Describes a tool to plugins.
+        admission: Admits messages in the form that plugins gave them.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class HookBridge:
         plugins: PluginScope,
         append_entries: Callable[[Iterable[NewEntry]], Awaitable[None]],
         tool_info: Callable[[Tool], ToolInfo],
+        admission: Admission,
     ) -> None:
+        self._admission = admission
         self._hooks = hooks
         self._plugins = plugins
         self._append_entries = append_entries
@@ -134,7 +138,9 @@ class HookBridge:
             request_id, self.requests.request_id = self.requests.request_id, ""
         event = MessageEndEvent(message=copy_message(message), request_id=request_id)
         answer = await self._hooks.call(agent_specs.message_end, event, self._plugins.ctx)
-        return cast("M", answer.message) if answer is not None and answer.message is not None else message
+        if answer is None or answer.message is None:
+            return message
+        return await self._admission.admit(cast("M", answer.message))
 
     async def finish_turn(
         self, message: AssistantMessage, tool_results: tuple[ToolResultMessage, ...], turn_index: int

@@ -135,7 +135,7 @@ class SideRequests:
             route = Routing(runtime.settings, runtime.models, runtime.manager, runtime.plugins, int).route_directly
         config = LoopConfig(
             model=model,
-            stream=partial(stream_answer, runtime.settings, runtime.models),
+            stream=partial(stream_answer, runtime.models),
             options=options,
             convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
             route_request=route,
@@ -168,7 +168,7 @@ class SideRequests:
 
         config = LoopConfig(
             model=sent.model,
-            stream=partial(stream_answer, runtime.settings, runtime.models),
+            stream=partial(stream_answer, runtime.models),
             options=evolve(
                 sent.options,
                 max_tokens=1,

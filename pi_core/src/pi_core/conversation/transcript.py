@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from pi_core.agent.agent import Agent
     from pi_core.agent.subscribers import Subscribers
+    from pi_core.conversation.admission import Admission
     from pi_core.session import SessionManager
     from pi_hookspecs import AbortSignal, AgentMessage, CustomMessage, NewEntry, SessionEntry
 
@@ -24,10 +25,12 @@ class Transcript:
         agent: Sends the messages to the model.
         manager: Stores them in the session's tree.
         events: The subscribers.
+        admission: Admits messages that no run adds.
     """
 
-    def __init__(self, agent: Agent, manager: SessionManager, events: Subscribers) -> None:
+    def __init__(self, agent: Agent, manager: SessionManager, events: Subscribers, admission: Admission) -> None:
         self._agent = agent
+        self._admission = admission
         self._manager = manager
         self._events = events
         self._deferred: list[AgentMessage] = []
@@ -35,6 +38,7 @@ class Transcript:
 
     async def append(self, message: AgentMessage, signal: AbortSignal | None = None) -> None:
         """Add a message and emit ``message_start`` and ``message_end`` for it."""
+        message = await self._admission.admit(message)
         await self._events.emit(MessageStartEvent(message=message), signal)
         self.keep(message)
         await self._events.emit(MessageEndEvent(message=message), signal)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_core.host.registry import Registered
     from pi_core.models.patterns import ModelMatch, ModelScope
+    from pi_core.models.request_images import RequestImages
     from pi_core.settings import Settings
     from pi_hookspecs import (
         AssistantMessageEvent,
@@ -75,6 +76,7 @@ class ModelRegistry:
         self._tables = ModelTables(host, ModelsFile(models_file or settings.agent_dir / "models.json"))
         self._warnings: list[str] = []
         self._request_settings_cache: tuple[int, RequestSettings] | None = None
+        self._images: RequestImages | None = None
         self._keys = ModelAuth(self._tables, self.auth, self._environ, self._warn)
         self._resolver = ModelResolver(self._tables, self._keys, settings, self._warn)
 
@@ -325,7 +327,12 @@ class ModelRegistry:
         Raises:
             NoModel: No plugin implements the API.
         """
-        return self._tables.stream_of(model)
+        from pi_core.models.request_images import RequestImages
+
+        stream = self._tables.stream_of(model)
+        if self._images is None:
+            self._images = RequestImages(self._settings)
+        return self._images.stream_with(stream)
 
     def is_configured(self, provider_id: str) -> bool:
         """Return whether a provider has a key or needs none, without using the network or running a command."""

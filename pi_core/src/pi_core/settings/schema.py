@@ -255,7 +255,7 @@ class BashSettings:
 class ImageSettings:
     """Images for the model."""
 
-    auto_resize: bool = _setting(True, "Shrink images to at most 2000x2000", project="set")
+    auto_resize: bool = _setting(True, "Shrink images of any source to at most 2000x2000 and 4.5 MB", project="set")
     block_images: bool = _setting(False, "Do not send images to the model", project="enable")
 
 

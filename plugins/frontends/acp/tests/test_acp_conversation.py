@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from pi_testing import PNG
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 
@@ -268,7 +270,7 @@ async def test_what_is_embedded_and_linked_is_in_the_prompt(run_acp, work):
             resource_link_block("tide.py", (work / "tide.py").as_uri()),
             resource_link_block("Manual", "https://tides.example/"),
             resource_block(embedded_text_resource("file:///a.md", "with ``` in it")),
-            image_block("aW1n", "image/png"),
+            image_block(PNG, "image/png"),
         ]
 
         await editor.agent.prompt(session_id=session, prompt=blocks)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
-
-PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
 
 def prompt_of(pi, *arguments, stdin=b""):
@@ -64,18 +63,36 @@ def test_bytes_that_are_no_utf8_become_replacement_characters(fake):
 
 
 @pytest.mark.parametrize(
-    ("head", "kind"),
+    ("form", "kind", "notes"),
     [
-        (PNG, "image/png"),
-        (b"\xff\xd8\xff\xe0....", "image/jpeg"),
-        (b"GIF89a..", "image/gif"),
-        (b"RIFF\x10\0\0\0WEBPVP8 ", "image/webp"),
+        ("PNG", "image/png", ""),
+        ("JPEG", "image/jpeg", ""),
+        ("GIF", "image/gif", ""),
+        ("WEBP", "image/webp", ""),
+        ("BMP", "image/png", "[Image converted from image/bmp to image/png.]"),
+        ("TIFF", "image/png", "[Image converted from image/tiff to image/png.]"),
     ],
 )
-def test_image_is_attached_by_its_content_whatever_its_name(fake, head, kind):
-    (fake.cwd / "picture.txt").write_bytes(head)
+def test_image_is_attached_by_its_content_whatever_its_name(fake, form, kind, notes):
+    Image.new("RGB", (8, 4)).save(fake.cwd / "picture.txt", form)
 
-    assert prompt_of(fake, "-p", "@picture.txt", "look") == f'<file name="{fake.cwd}/picture.txt"></file>\nlook{kind}'
+    block = f'<file name="{fake.cwd}/picture.txt">{notes}</file>\n'
+    assert prompt_of(fake, "-p", "@picture.txt", "look") == f"{block}look{kind}"
+
+
+def test_image_is_shrunk_and_a_broken_one_left_out_each_with_a_note_at_its_name(fake):
+    Image.new("RGB", (3000, 2500)).save(fake.cwd / "large.png")
+    (fake.cwd / "half.png").write_bytes((fake.cwd / "large.png").read_bytes()[:500])
+
+    done = fake.run("--model", "fake/echo", "-p", "@large.png", "@half.png", "look")
+
+    assert done.stdout == (
+        f'<file name="{fake.cwd}/large.png">[Image: original 3000x2500, displayed at 2000x1667. '
+        "Multiply coordinates by 1.50 to map to original image.]</file>\n"
+        f'<file name="{fake.cwd}/half.png">[Image omitted: its data is damaged or incomplete.]</file>\n'
+        "lookimage/png\n"
+    )
+    assert done.stderr.startswith(f"Warning: '{fake.cwd}/half.png' was left out. [Image omitted: its data is")
 
 
 def test_what_follows_two_dashes_is_a_message(fake):

@@ -9,8 +9,8 @@ import os
 import pytest
 from PIL import Image
 
+from pi_core import ImageLimits
 from pi_tools import ReadOptions, create_read_tool
-from pi_tools.reading.images import MAX_BASE64
 
 
 def image_bytes(form, size=(8, 4), mode="RGB"):
@@ -51,7 +51,7 @@ async def test_a_heavy_image_is_made_lighter(call, tmp_path):
     note, image = (await call("read", path="a.png")).content
 
     assert note.text.startswith("Read image file [image/jpeg]")
-    assert len(image.data) <= MAX_BASE64
+    assert len(image.data) <= ImageLimits().size
 
 
 async def test_a_bitmap_becomes_a_png(call, tmp_path):
@@ -69,11 +69,11 @@ async def test_a_corrupt_image_is_no_error(call, tmp_path):
     result = await call("read", path="a.png")
 
     assert [block.text for block in result.content] == [
-        "Read image file [image/png]\n[Image omitted: could not be resized below the inline image size limit.]"
+        "Read image file [image/png]\n[Image omitted: its data is damaged or incomplete.]"
     ]
 
 
-async def test_a_model_without_vision_gets_a_note(call, ctx, tmp_path):
+async def test_a_model_without_vision_gets_the_same_result_which_another_model_may_read_later(call, ctx, tmp_path):
     from attrs import evolve
 
     ctx.model = evolve(ctx.model, input=("text",))
@@ -81,7 +81,8 @@ async def test_a_model_without_vision_gets_a_note(call, ctx, tmp_path):
 
     result = await call("read", path="a.png")
 
-    assert "[Current model does not support images." in result.content[0].text
+    assert [each.type for each in result.content] == ["text", "image"]
+    assert result.content[0].text == "Read image file [image/png]"
 
 
 @pytest.mark.parametrize("how", ["option", "setting"])

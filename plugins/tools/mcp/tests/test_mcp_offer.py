@@ -161,7 +161,7 @@ def picture(side: int, form: str = "PNG") -> str:
 
 
 def passed_on(data: str, mime_type: str, **how: Any) -> tuple[tuple[int, int], str]:
-    (image,) = as_result({"content": [{"type": "image", "data": data, "mimeType": mime_type}]}, **how)["content"]
+    *_, image = as_result({"content": [{"type": "image", "data": data, "mimeType": mime_type}]}, **how)["content"]
     return Image.open(io.BytesIO(base64.b64decode(image["data"]))).size, image["mimeType"]
 
 
@@ -222,15 +222,11 @@ def test_each_invalid_part_of_a_result_becomes_a_text_that_says_what_is_wrong() 
 
 
 @pytest.mark.parametrize(
-    ("data", "mime_type", "how"),
-    [
-        ("iVBORw0KGgo=", "image/png", {}),
-        ("<svg/>", "image/svg+xml", {}),
-        (picture(4000), "image/png", {"resize": False}),
-    ],
+    ("data", "mime_type"),
+    [("iVBORw0KGgo=", "image/png"), ("<svg/>", "image/svg+xml"), (picture(4000)[:90], "image/png")],
 )
-def test_what_no_model_takes_as_an_image_is_saved(data: str, mime_type: str, how: dict[str, Any]) -> None:
-    found = as_result({"content": [{"type": "image", "data": data, "mimeType": mime_type}]}, **how)
+def test_what_no_model_takes_as_an_image_is_saved(data: str, mime_type: str) -> None:
+    found = as_result({"content": [{"type": "image", "data": data, "mimeType": mime_type}]})
     path = Path(found["details"]["path"])
 
     assert found["content"] == [{"type": "text", "text": f"[image {mime_type}, saved to {path}]"}]

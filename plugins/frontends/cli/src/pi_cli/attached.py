@@ -111,7 +111,8 @@ def ask_served(options: Options, host: PluginHost, cwd: Path) -> int:
     servers = Servers(host.settings, cwd, options.ssh)
     named = _names_session(messages, servers)
     served = servers.find(messages.pop(0) if named else None)
-    prompts = read_prompts(messages, options.files, read_stdin(sys.stdin), cwd)
+    resize = host.settings.get_bool("images.autoResize", default=True)
+    prompts = read_prompts(messages, options.files, read_stdin(sys.stdin), cwd, resize=resize)
     if not prompts:
         raise UserError('No prompt was given. Give one, as in pi -p --attach "What is in this folder?"')
     screen = Screen(sys.stdout, sys.stderr, color=options.color)

@@ -24,6 +24,9 @@ _BINARY_HEAD = 8192
 _MOST = 64_000_000
 """Bytes of stdin and of each file: more than fits into any model, but small enough to be copied in memory."""
 
+_FOR_SOME = ("image/heic", "image/heif")
+"""Formats that only some models take, so that the session decides; the model is not known yet."""
+
 _SIZE = f"{_MOST // 1_000_000} MB"
 _WAY_OUT = "{} in the prompt without @, and the model reads the parts that it needs"
 
@@ -46,7 +49,9 @@ def read_stdin(stdin: TextIO | None) -> str:
     return piped.decode("utf-8", "replace").strip()
 
 
-def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd: Path) -> tuple[Prompt, ...]:
+def read_prompts(
+    messages: Sequence[str], files: Sequence[str], piped: str, cwd: Path, *, resize: bool = True
+) -> tuple[Prompt, ...]:
     """Return the prompts in order: stdin and files are put before the first message, without a separator.
 
     Args:
@@ -54,11 +59,12 @@ def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd:
         files: Paths, relative to ``cwd``, or with ``~``.
         piped: The text from stdin.
         cwd: The working directory.
+        resize: The setting ``images.autoResize``.
 
     Raises:
         UserError: A file does not exist, cannot be read, or is too large.
     """
-    blocks = [block for block in (_file_block(name, cwd) for name in files) if block is not None]
+    blocks = [block for block in (_file_block(name, cwd, resize=resize) for name in files) if block is not None]
     images = tuple(image for _, image in blocks if image is not None)
     first, *rest = (*map(_clean, messages),) or ("",)
     text = "".join([piped, *(block for block, _ in blocks), first])
@@ -66,8 +72,10 @@ def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd:
     return tuple(prompt for prompt in prompts if prompt.text.strip() or prompt.images)
 
 
-def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
+def _file_block(name: str, cwd: Path, *, resize: bool) -> tuple[str, ImageContent | None] | None:
     """Return a file as it goes into the prompt, and its image if it is one; None for an empty file."""
+    from pi_core import image_type
+
     path = os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))  # noqa: PTH100, PTH111, PTH118 - ".." resolved, links not
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - also a pipe from the shell's <(...)
@@ -83,13 +91,12 @@ def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
     if len(content) > _MOST:
         raise UserError(f"{path!r} has more than {_SIZE}. {_WAY_OUT.format('Name it')}")
     label = _clean(path)
-    kind = _image_type(content)
+    kind = image_type(content)
     if kind is not None:
-        from base64 import b64encode
-
-        from pi_hookspecs import ImageContent
-
-        return f'<file name="{label}"></file>\n', ImageContent(b64encode(content).decode("ascii"), kind)
+        notes, image = _image(content, kind, resize=resize)
+        if image is None:
+            warn(f"{path!r} was left out. {notes}")
+        return f'<file name="{label}">{notes}</file>\n', image
     if b"\0" in content[:_BINARY_HEAD]:
         warn(f"{path!r} is a binary file: the prompt contains only its name")
         return f'<file name="{label}">\n(binary file, {len(content)} bytes)\n</file>\n', None
@@ -97,17 +104,18 @@ def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
     return f'<file name="{label}">\n{text}\n</file>\n', None
 
 
-def _image_type(content: bytes) -> str | None:
-    """Return the MIME type of an image that models take, detected by its first bytes, not by its name."""
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if content.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
-    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
-        return "image/webp"
-    return None
+def _image(content: bytes, kind: str, *, resize: bool) -> tuple[str, ImageContent | None]:
+    """Return notes about an image and the image within limits, or the reason why it is left out and None."""
+    from base64 import b64encode
+
+    from pi_core import fit_image
+    from pi_hookspecs import ImageContent
+
+    if kind in _FOR_SOME:
+        return "", ImageContent(b64encode(content).decode("ascii"), kind)
+    fitted = fit_image(content, resize=resize)
+    notes = "\n".join(fitted.notes)
+    return notes, None if fitted.omitted else ImageContent(fitted.data, fitted.mime_type)
 
 
 def _clean(argument: str) -> str:

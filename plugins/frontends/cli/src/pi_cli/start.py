@@ -102,7 +102,8 @@ def _prompt(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str,
     if mode is not None and mode.name == "rpc" and options.files:
         raise UserError("@file arguments are not supported in RPC mode")
     alone = mode is None or mode.name in ("print", "json")  # the user cannot be asked for what is missing
-    options = _with_prompts(options, cwd, piped=alone)
+    resize = host.settings.get_bool("images.autoResize", default=True)
+    options = _with_prompts(options, cwd, piped=alone, resize=resize)
     if alone and not options.prompts:
         if options.print_only and _is_pipe(sys.stdin):
             warn("Nothing was sent: stdin was empty, and no prompt was given")
@@ -264,8 +265,8 @@ def _modes(options: Options, host: PluginHost) -> list[Mode] | Iterator[Mode]:
     return interactive_modes(host, options) if _may_interact(options) else []
 
 
-def _with_prompts(options: Options, cwd: Path, *, piped: bool) -> Options:
+def _with_prompts(options: Options, cwd: Path, *, piped: bool, resize: bool) -> Options:
     from pi_cli.prompt_input import read_prompts, read_stdin
 
     text = read_stdin(sys.stdin) if piped else ""
-    return evolve(options, prompts=read_prompts(options.messages, options.files, text, cwd))
+    return evolve(options, prompts=read_prompts(options.messages, options.files, text, cwd, resize=resize))

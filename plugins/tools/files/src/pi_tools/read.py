@@ -16,11 +16,12 @@ from pi_tools.workspace import file_operations
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+    from pi_core import FittedImage
     from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.models import Model
     from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools.options import ReadOptions
-    from pi_tools.reading.images import Fitted
 
 __all__ = ["read_tool"]
 
@@ -34,8 +35,9 @@ _PARAMETERS = {
     "required": ["path"],
 }
 
-_NO_VISION = "[Current model does not support images. The image will be omitted from this request.]"
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp", "image/tiff")
 _MAX_IMAGE = 256 * 1024 * 1024
+"""Bytes; larger ones are described like any other binary file."""
 
 
 def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Tool:
@@ -50,12 +52,13 @@ def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Too
         operations = file_operations(ctx, options)
         content = await _fetch(operations, path, where) if operations is not None else None
         resize = bool(setting(ctx, "images.autoResize", options and options.auto_resize_images, default=True))
+        model = getattr(ctx, "model", None)
 
         def read() -> _Read:
             source = _Local(path, where) if content is None else _Memory(content)
-            return source.read(_ReadRequest(params, signal, resize=resize))
+            return source.read(_ReadRequest(params, signal, model, resize=resize))
 
-        return _result(await look(signal, read), ctx)
+        return _result(await look(signal, read))
 
     return Tool(
         name="read",
@@ -73,36 +76,33 @@ def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Too
 
 
 class _ReadRequest:
-    """Parameters of a call: first line, number of lines, and whether to shrink images."""
+    """Parameters of a call: first line, number of lines, and how images are shown."""
 
-    def __init__(self, params: dict[str, Any], signal: AbortSignal, *, resize: bool) -> None:
+    def __init__(self, params: dict[str, Any], signal: AbortSignal, model: Model | None, *, resize: bool) -> None:
         self.path = clean(params["path"])
         self.offset = max(as_count(params.get("offset"), 1), 1)
         self.limit = None if params.get("limit") is None else max(as_count(params["limit"], 0), 0)
         self.resize = resize
+        self.model = model
         self._signal = signal
 
     def stopped(self) -> bool:
         return self._signal.aborted
 
 
-_Read: TypeAlias = "ToolResult | tuple[str, Fitted | None]"
+_Read: TypeAlias = "ToolResult | tuple[str, FittedImage]"
 
 
-def _result(read: _Read, ctx: Any) -> ToolResult:
+def _result(read: _Read) -> ToolResult:
     if isinstance(read, ToolResult):
         return read
     from pi_hookspecs.content import ImageContent, TextContent
-    from pi_tools.reading.images import OMITTED
 
     mime, image = read
-    if image is None:
-        return ToolResult.text(f"Read image file [{mime}]\n{OMITTED}")
-    notes = [f"Read image file [{image.mime}]", *image.notes]
-    model = getattr(ctx, "model", None)
-    if model is not None and "image" not in model.input:
-        notes.append(_NO_VISION)
-    return ToolResult(content=(TextContent("\n".join(notes)), ImageContent(image.data, image.mime)))
+    text = "\n".join([f"Read image file [{image.mime_type or mime}]", *image.notes])
+    if image.omitted:
+        return ToolResult.text(text)
+    return ToolResult(content=(TextContent(text), ImageContent(image.data, image.mime_type)))
 
 
 async def _fetch(operations: Any, path: str, cwd: str) -> bytes:
@@ -155,14 +155,13 @@ class _Local:
 
 
 def _read(file: BinaryIO, size: int, wanted: _ReadRequest) -> _Read:
+    from pi_core import fit_image, image_type, limits_of
     from pi_tools.reading import sniff
 
     head = file.read(sniff.HEAD) or b""  # None: a special file without data now
-    mime = sniff.image_type(head)
-    if mime is not None:
-        from pi_tools.reading.images import fit
-
-        return mime, fit(head + file.read(), mime, resize=wanted.resize) if size <= _MAX_IMAGE else None
+    mime = image_type(head)
+    if mime in _IMAGES and size <= _MAX_IMAGE:
+        return mime, fit_image(head + file.read(), limits_of(wanted.model), resize=wanted.resize)
     if sniff.is_binary(head):
         from pi_tools.truncate import format_size
 

@@ -1,16 +1,17 @@
-"""Detects a file's type by its first bytes: images that ``read`` shows, and names of other types."""
+"""Names the type of a file that is neither text nor an image, by its first bytes."""
 
 from __future__ import annotations
 
-__all__ = ["HEAD", "describe_binary", "image_type", "is_binary"]
+__all__ = ["HEAD", "describe_binary", "is_binary"]
 
 HEAD = 8 * 1024
 """Number of first bytes that are examined; a NUL among them makes a file binary."""
 
-_WEBP_HEAD = 12
-_BMP_HEADERS = (12, 40, 52, 56, 64, 108, 124)
-
 _BINARY = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"BM", "image/bmp"),
     (b"%PDF-", "application/pdf"),
     (b"PK\x03\x04", "application/zip"),
     (b"\x1f\x8b", "application/gzip"),
@@ -36,21 +37,6 @@ _BINARY = (
     (b"\xff\xfe", "text/plain; charset=utf-16le"),
     (b"\xfe\xff", "text/plain; charset=utf-16be"),
 )
-
-
-def image_type(head: bytes) -> str | None:
-    """Return the MIME type of an image that models accept, or of a bitmap; None for everything else."""
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if head.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
-    if head.startswith(b"RIFF") and head[8:_WEBP_HEAD] == b"WEBP":
-        return "image/webp"
-    if head.startswith(b"BM") and int.from_bytes(head[14:18], "little") in _BMP_HEADERS:
-        return "image/bmp"
-    return None
 
 
 def is_binary(head: bytes) -> bool:

@@ -9,7 +9,7 @@ import re
 import tempfile
 from typing import Any
 
-from pi_mcp.sidecar.pictures import decoded_base64, fitted
+from pi_core import decode_base64, fit_image
 
 __all__ = ["as_result", "cut", "printable", "resource_text"]
 
@@ -30,7 +30,7 @@ def as_result(result: dict[str, Any], *, resize: bool = True) -> dict[str, Any]:
 
     Args:
         result: The result.
-        resize: Whether to shrink large images; otherwise they are saved.
+        resize: Whether to shrink large images. One that cannot be made to fit is saved.
     """
     texts: list[str] = []
     images: list[dict[str, str]] = []
@@ -55,9 +55,10 @@ def _add(
 ) -> None:
     kind = block.get("type")
     if kind == "image":
-        picture = fitted(block.get("data", ""), resize=resize)
-        if picture is not None:
-            images.append({"type": "image", "data": picture[0], "mimeType": picture[1]})
+        picture = fit_image(block.get("data", ""), resize=resize)
+        if not picture.omitted:
+            images.append({"type": "image", "data": picture.data, "mimeType": picture.mime_type})
+            texts.extend(picture.notes)
             return
     if kind == "text":
         texts.append(block.get("text", ""))
@@ -97,7 +98,7 @@ def cut(text: str) -> tuple[str, str | None]:
 
 def _save(data: str, mime_type: str) -> str:
     try:
-        raw = decoded_base64(data)
+        raw = decode_base64(data)
     except ValueError:
         raw = data.encode()
     return _write(raw, mimetypes.guess_extension(mime_type.partition(";")[0]) or ".bin")
