@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - characters that look alike are what is tested
 """What holds for every edit of every text."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pi_tools.editing.diff import differences
-from pi_tools.editing.match import Edit, apply, split_lines
+from pi_tools.editing.match import Edit, apply, normalize, split_lines
 from pi_tools.failure import ToolFailure
 
 line = st.text(st.sampled_from("ab \t\u201cé\ufb01\u00a0😀\0"), max_size=6)
@@ -51,8 +52,8 @@ def test_with_one_kind_of_ending_a_reverse_edit_may_change_the_number_of_lines(b
 
 
 def there_and_back(text, old, new):
-    changed, _ = apply(text, [Edit(old, new)], "p")
-    back, _ = apply(changed, [Edit(new, old)], "p")
+    changed, *_ = apply(text, [Edit(old, new)], "p")
+    back, *_ = apply(changed, [Edit(new, old)], "p")
 
     assert unified(changed) == unified(text).replace(old, new)
     assert unified(back) == unified(text)
@@ -66,7 +67,7 @@ def test_untouched_lines_keep_their_bytes(text, data):
     index = data.draw(st.integers(0, len(lines) - 1))
     assume(lines[index].strip())
     try:
-        changed, _ = apply(text, [Edit(lines[index], "NEW")], "p")
+        changed, *_ = apply(text, [Edit(lines[index], "NEW")], "p")
     except ToolFailure:
         assume(False)
 
@@ -76,12 +77,57 @@ def test_untouched_lines_keep_their_bytes(text, data):
     assert now[index + 1 :] == kept[index + 1 :]
 
 
+odd = st.text(
+    st.sampled_from("ab \t\u201cé\ufb01½\u00a0\u3000\u2019\u2014ｶ\uff9e：😀e\u0301한\u1112\u1161"), max_size=6
+)
+
+
+@st.composite
+def odd_files(draw):
+    return "".join(text + end for text, end in draw(st.lists(st.tuples(odd, ending), max_size=4))) + draw(odd)
+
+
+@given(odd_files(), odd_files(), odd_files(), odd_files(), st.booleans())
+def test_everything_outside_the_matches_keeps_its_bytes(before, middle, between, after, another):
+    """Whether an edit matches exactly or in normal form, and whatever another edit of the call needs."""
+    text = f"{before}<1>{middle}<2>|{between}<3>x<4>{after}"
+    old = normalize(unified(f"<1>{middle}<2>"))
+    edits = [Edit(old, "NEW"), *([Edit("<3>x<4>", "<3>y<4>")] if another else [])]
+
+    changed, _, loose = apply(text, edits, "p")
+
+    assert changed == f"{before}NEW|{between}<3>{'y' if another else 'x'}<4>{after}"
+    assert [unified(match.text) for match in loose] == ([] if old in unified(text) else [unified(f"<1>{middle}<2>")])
+
+
+@given(odd_files(), st.data())
+def test_a_match_in_normal_form_is_replaced_alone(text, data):
+    """The reference looks at every part of the text; at its edges, only marks that combine and blanks may differ."""
+    whole = unified(text)
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, len(whole)))
+    old = normalize(whole[start:end])
+    assume(old.strip())
+    try:
+        changed, _, loose = apply(text, [Edit(old, "NEW")], "p")
+    except ToolFailure:
+        assume(False)
+
+    spans = [
+        (first, last)
+        for first in range(len(whole) + 1)
+        for last in range(first, len(whole) + 1)
+        if unified(changed) == f"{whole[:first]}NEW{whole[last:]}"
+    ]
+    assert any(normalize(whole[first:last]).strip() == old.strip() for first, last in spans), (changed, loose)
+
+
 @given(st.lists(line, max_size=12), st.lists(line, max_size=12), st.integers(0, 12))
 def test_the_patch_makes_the_new_text_of_the_old_one(before, after, keep):
     text = "\n".join([f"top{n}" for n in range(keep)] + ["MARK", *before, "END"] + [f"low{n}" for n in range(keep)])
     middle = "\n".join(["MARK", *before, "END"])
     try:
-        changed, changes = apply(text, [Edit(middle, "\n".join(after))], "p")
+        changed, changes, _ = apply(text, [Edit(middle, "\n".join(after))], "p")
     except ToolFailure:
         assume(False)
 

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - characters that look alike are what is tested
 """``edit`` from the model's arguments to the file: shapes, errors, details, what stays as it was."""
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import pytest
 from pi_testing import for_each
 from pi_tools import EditOptions, create_edit_tool
 from pi_tools.edit import fold
+from pi_tools.editing.match import Edit, apply
 from pi_tools.failure import ToolFailure
 from pi_tools.local_files import EDIT_LIMIT, read_regular
 
@@ -189,20 +191,72 @@ async def test_bom_and_endings_of_untouched_lines_stay(text, tmp_path):
     assert (tmp_path / "a").read_bytes() == "\ufeff1\r\ntwo\n3\r4\r\n4b\r\nfive".encode()
 
 
-async def test_fuzzy_matches_rewrite_only_the_lines_they_touch(text, tmp_path):
+LOOSE = (
+    "is not in the file exactly. This was replaced, which differs from it only in the form of characters or in blanks "
+    "at the end of lines"
+)
+
+
+async def test_a_fuzzy_match_replaces_what_it_matched_and_says_so(text, tmp_path):
     (tmp_path / "a").write_text("keep \u201cthis\u201d  \nsay \u201chi\u201d \u2013 now  \nand \u00a0 this  \n")
 
-    await text("edit", path="a", edits=edits(('say "hi"', 'say "bye"')))
+    result = await text("edit", path="a", edits=edits(('say "hi"', 'say "bye"')))
 
-    assert (tmp_path / "a").read_text() == 'keep \u201cthis\u201d  \nsay "bye" - now\nand \u00a0 this  \n'
+    assert result == f"Successfully replaced 1 block(s) in a.\noldText {LOOSE} (line 2): say \u201chi\u201d"
+    assert (tmp_path / "a").read_text() == 'keep \u201cthis\u201d  \nsay "bye" \u2013 now  \nand \u00a0 this  \n'
 
 
-async def test_a_line_that_a_fuzzy_match_only_borders_on_stays(text, tmp_path):
-    (tmp_path / "a").write_text("one  \nit\u2019s\nthree  \n")
+@for_each(
+    ("content", "pairs", "after"),
+    [
+        (
+            "x = f(1,\u00a02)  # 全角：「価格」\u201c引用\u201d ｶﾅ \u2014\ny = 1\n",
+            [("f(1, 2)", "f(1, 3)")],
+            "x = f(1, 3)  # 全角：「価格」\u201c引用\u201d ｶﾅ \u2014\ny = 1\n",
+        ),
+        (
+            's = "１２３：ＡＢＣ"\nt = 1\nu\u00a0= 2\n',
+            [("s = ", "S = "), ("u = 2", "u = 3")],
+            'S = "１２３：ＡＢＣ"\nt = 1\nu = 3\n',
+        ),
+        (
+            "Title  \nname: \u201cAnn\u201d\u00a0B  \nnext  \n",
+            [('Ann" B', 'Ann" C')],
+            'Title  \nname: \u201cAnn" C  \nnext  \n',
+        ),
+        ("a \ufb01x ² ½ x\u00a0y\n", [("x y", "x z")], "a \ufb01x ² ½ x z\n"),
+        ("a \nb\t\r\nc  ", [("b\nc", "B\nC")], "a \nB\r\nC  "),
+        ("one\t\nnext\n", [("one  ", "two  ")], "two  \nnext\n"),
+        ("cafe\u0301 a\u00a0b\n", [("caf\u00e9 a b", "tea")], "tea\n"),
+    ],
+)
+async def test_nothing_else_on_the_line_changes(content, pairs, after):
+    assert apply(content, [Edit(*pair) for pair in pairs], "a").text == after
 
-    await text("edit", path="a", edits=edits(("\nit's\n", "\nit is\n")))
 
-    assert (tmp_path / "a").read_text() == "one  \nit is\nthree  \n"
+async def test_a_match_within_a_character_is_none(failure, tmp_path):
+    (tmp_path / "a").write_text("\ufb01x it\u2019s\n")
+
+    assert "Could not find" in await failure("edit", path="a", edits=edits(("ix it's", "x")))
+
+
+async def test_matches_that_look_the_same_are_shown(failure, tmp_path):
+    (tmp_path / "a").write_text("it's\nno\nit\u2019s here\n")
+
+    assert await failure("edit", path="a", edits=edits(("it's", "x"))) == (
+        f"Found 2 occurrences of the text in a. The text must be unique. {MORE}\n\n"
+        "They differ only in the form of characters or in blanks:\n1: it's\n3: it\u2019s here"
+    )
+    assert (tmp_path / "a").read_text() == "it's\nno\nit\u2019s here\n"
+
+
+async def test_the_most_similar_text_is_shown_when_there_is_no_match(failure, tmp_path):
+    (tmp_path / "a").write_text("def one():\n    return 1\n\n\ndef two():\n    return  2\n")
+
+    assert await failure("edit", path="a", edits=edits(("def two():\n  return 2", "x"))) == (
+        f"Could not find the exact text in a. The old text {EXACTLY}\n\n"
+        "The most similar text in the file:\n5: def two():\n6:     return  2"
+    )
 
 
 async def test_occurrences_are_counted_as_a_reader_sees_them(failure, tmp_path):

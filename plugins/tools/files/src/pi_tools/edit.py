@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
-    from pi_tools.editing.match import Edit
+    from pi_tools.editing.match import Edit, Loose
     from pi_tools.options import EditOperations, EditOptions
 
 __all__ = ["edit_tool", "fold"]
@@ -124,12 +124,13 @@ async def _edit(
         await operations.access(absolute)
         content = await _content(operations, absolute, path)
         check(signal)
-        changed, details = await finish(_changed, content, edits, path)
+        changed, details, notes = await finish(_changed, content, edits, path)
         check(signal)
         await operations.write_file(absolute, changed)
     except OSError as error:
         raise ToolFailure(f"Could not edit file: {path}. Error code: {code_of(error)}.") from error
-    return ToolResult.text(f"Successfully replaced {len(edits)} block(s) in {path}.", details=details)
+    done = f"Successfully replaced {len(edits)} block(s) in {path}."
+    return ToolResult.text("\n".join([done, *notes]), details=details)
 
 
 async def _content(operations: EditOperations, absolute: str, path: str) -> bytes:
@@ -150,19 +151,32 @@ async def _content(operations: EditOperations, absolute: str, path: str) -> byte
     )
 
 
-def _changed(content: bytes, edits: list[Edit], path: str) -> tuple[bytes, dict[str, Any]]:
+def _changed(content: bytes, edits: list[Edit], path: str) -> tuple[bytes, dict[str, Any], list[str]]:
+    """Return the new content, ``details``, and a note for each edit that did not match exactly."""
     from pi_tools.editing.diff import differences
     from pi_tools.editing.match import apply, split_lines
 
     text = _decode(content, path)
     bom = _BOM if text.startswith(_BOM) else ""
     text = text.removeprefix(bom)
-    changed, changes = apply(text, edits, path)
+    changed, changes, loose = apply(text, edits, path)
     what = differences("\n".join(split_lines(text)[0]), "\n".join(split_lines(changed)[0]), changes, path)
     details: dict[str, Any] = {"diff": what.diff, "patch": what.patch}
     if what.first_changed_line is not None:
         details["firstChangedLine"] = what.first_changed_line
-    return (bom + changed).encode(), details
+    return (bom + changed).encode(), details, [_note(match, several=len(edits) > 1) for match in loose]
+
+
+_SHOWN = 200
+
+
+def _note(match: Loose, *, several: bool) -> str:
+    subject = f"edits[{match.number}].oldText" if several else "oldText"
+    text = match.text if len(match.text) <= _SHOWN else f"{match.text[:_SHOWN]}..."
+    return (
+        f"{subject} is not in the file exactly. This was replaced, which differs from it only in the form of "
+        f"characters or in blanks at the end of lines (line {match.line}): {text}"
+    )
 
 
 def _decode(content: bytes, path: str) -> str:

@@ -1,7 +1,8 @@
 """Finds the texts of edits in a file, and applies all edits.
 
-A file is lines, each with the ending it has. Matching sees the lines joined by a line feed; the
-result is written back line by line, so that an untouched line keeps its bytes, its ending included.
+A file is lines, each with the ending it has. Matching sees the lines joined by a line feed; the result is written back
+line by line, so that everything outside the matches keeps its bytes, line endings included. A text that is not there
+exactly is looked for in normal form (``normalize``), and then the part of the file that has this form is replaced.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from pi_tools.failure import ToolFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["Change", "Edit", "apply", "normalize", "split_lines"]
+__all__ = ["Applied", "Change", "Edit", "Loose", "apply", "normalize", "split_lines"]
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _JS_SPACES = "\t\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -44,11 +45,28 @@ class Change(NamedTuple):
     height: int
 
 
+class Loose(NamedTuple):
+    """A match in normal form only: the edit's number, the line where it begins, counted from 1, and the file's text."""
+
+    number: int
+    line: int
+    text: str
+
+
+class Applied(NamedTuple):
+    """The text with all edits made, which lines they touched, and which of them did not match exactly; in order."""
+
+    text: str
+    changes: list[Change]
+    loose: list[Loose]
+
+
 class _Match(NamedTuple):
     number: int
     start: int
     end: int
     new: str
+    exact: bool
 
 
 def split_lines(text: str) -> tuple[list[str], list[str]]:
@@ -77,11 +95,10 @@ def normalize(text: str) -> str:
     return "\n".join(lines).translate(_FUZZY)
 
 
-def apply(text: str, edits: Sequence[Edit], path: str) -> tuple[str, list[Change]]:
-    """Return the text with all edits made, and which lines they touched, in order.
+def apply(text: str, edits: Sequence[Edit], path: str) -> Applied:
+    """Return the text with all edits made.
 
-    All edits are matched against the text as it is: exactly, and only if one of them is not found,
-    all of them fuzzily; touched lines are then normalised.
+    Each edit is matched against the text as it is, whatever the others need: exactly, or else in normal form.
 
     Raises:
         ToolFailure: Not found, found more than once, overlapping, empty, or nothing would change.
@@ -93,10 +110,8 @@ def apply(text: str, edits: Sequence[Edit], path: str) -> tuple[str, list[Change
             subject = f"edits[{number}].oldText" if several else "oldText"
             raise ToolFailure(f"{subject} must not be empty in {path}.")
     lines, endings = split_lines(text)
-    base = exact = "\n".join(lines)
-    if any(edit.old not in exact for edit in wanted):
-        base = normalize(exact)
-    matches = _find(base, normalize(base), wanted, path, several=several)
+    base = "\n".join(lines)
+    matches = _find(base, lines, wanted, path, several=several)
     result, changes = _rewrite(base, lines, endings, matches)
     if result == text:
         tail = (
@@ -106,21 +121,30 @@ def apply(text: str, edits: Sequence[Edit], path: str) -> tuple[str, list[Change
             "or the text not existing as expected."
         )
         raise ToolFailure(f"No changes made to {path}. {tail}")
-    return result, changes
+    loose = [
+        Loose(match.number, base.count("\n", 0, match.start) + 1, base[match.start : match.end])
+        for match in matches
+        if not match.exact
+    ]
+    return Applied(result, changes, loose)
 
 
-def _find(base: str, normal: str, edits: Sequence[Edit], path: str, *, several: bool) -> list[_Match]:
+def _find(base: str, lines: list[str], edits: Sequence[Edit], path: str, *, several: bool) -> list[_Match]:
     matches = []
+    normal = _NormalForm(base, lines)
     for number, edit in enumerate(edits):
-        start, length = base.find(edit.old), len(edit.old)
-        if start < 0 and base == normal and (old := normalize(edit.old)):
-            start, length = base.find(old), len(old)
-        if start < 0:
-            raise _not_found(number, path, several=several)
-        count = normal.count(normalize(edit.old)) if normalize(edit.old) else base.count(edit.old)
+        start = base.find(edit.old)
+        count = normal.count(edit.old)
         if count > 1:
-            raise _duplicate(number, count, path, several=several)
-        matches.append(_Match(number, start, start + length, edit.new))
+            places = [] if base.count(edit.old) == count else normal.places(edit.old)
+            raise _duplicate(number, count, places, path, several=several)
+        if start >= 0:
+            matches.append(_Match(number, start, start + len(edit.old), edit.new, exact=True))
+            continue
+        span = normal.find(edit.old)
+        if span is None:
+            raise _not_found(number, edit.old, base, path, several=several)
+        matches.append(_Match(number, *span, edit.new, exact=False))
     matches.sort(key=lambda match: (match.start, match.end))
     for before, after in pairwise(matches):
         if before.end > after.start:
@@ -131,38 +155,127 @@ def _find(base: str, normal: str, edits: Sequence[Edit], path: str, *, several: 
     return matches
 
 
-def _not_found(number: int, path: str, *, several: bool) -> ToolFailure:
+class _NormalForm:
+    """A text in normal form, line for line, and which parts of the text its parts come from."""
+
+    def __init__(self, base: str, lines: list[str]) -> None:
+        self._base = base
+        self._lines = lines
+        self._text = normalize(base)
+
+    def count(self, old: str) -> int:
+        """Return how often a text occurs as a reader sees it."""
+        form = normalize(old)
+        return self._text.count(form) if form else self._base.count(old)
+
+    def find(self, old: str) -> tuple[int, int] | None:
+        """Return where the one part of the text with the form of another begins and ends.
+
+        None if there is none, or if it would begin or end within a character, as the "i" in the ligature "fi".
+        """
+        form = normalize(old)
+        at = self._text.find(form) if form else -1
+        return None if at < 0 else self._span(at, at + len(form), old)
+
+    def places(self, old: str) -> list[str]:
+        """Return the lines in which a text occurs, with their numbers."""
+        form, found = normalize(old), []
+        at = self._text.find(form)
+        while at >= 0:
+            number = self._text.count("\n", 0, at)
+            found.append(f"{number + 1}: {self._lines[number][:_SHOWN]}")
+            at = self._text.find(form, at + len(form))
+        return found
+
+    def _span(self, start: int, end: int, old: str) -> tuple[int, int] | None:
+        forms = self._text.split("\n")
+        starts = list(accumulate((len(line) + 1 for line in forms), initial=0))
+        origins = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
+        first, last = _line_at(starts, start), _line_at(starts, end)
+        if old.startswith("\n"):
+            begin: int | None = len(self._lines[first])
+        else:
+            begin = _origin(self._lines[first], start - starts[first])
+        column = end - starts[last]
+        if column == len(forms[last]) and old.rstrip(_JS_SPACES) != old:
+            finish: int | None = len(self._lines[last])  # it ends with blanks, and so do those of the line
+        else:
+            finish = _origin(self._lines[last], column)
+        return None if begin is None or finish is None else (origins[first] + begin, origins[last] + finish)
+
+
+_SHOWN = 200
+"""Characters of a line in a message."""
+
+
+def _origin(line: str, column: int) -> int | None:
+    """Return the place in a line that a place in its normal form comes from; None for one within a character."""
+    if line.isascii():
+        return column
+    at = origin = 0
+    for cluster in _clusters(line):
+        if at >= column:
+            break
+        at += len(unicodedata.normalize("NFKC", cluster))
+        origin += len(cluster)
+    return origin if at == column else None
+
+
+_FIRST_COMBINING = "\u0300"
+
+
+def _clusters(line: str) -> Iterator[str]:
+    """Split a line where normalising the parts is the same as normalising the whole."""
+    cluster = ""
+    for char in line:
+        if cluster and (char < _FIRST_COMBINING or _apart(cluster, char)):
+            yield cluster
+            cluster = ""
+        cluster += char
+    if cluster:
+        yield cluster
+
+
+def _apart(cluster: str, char: str) -> bool:
+    if unicodedata.combining(char):
+        return False
+    form = unicodedata.normalize
+    return form("NFKC", cluster + char) == form("NFKC", cluster) + form("NFKC", char)
+
+
+def _not_found(number: int, old: str, base: str, path: str, *, several: bool) -> ToolFailure:
+    from pi_tools.editing.closest import closest
+
     must = "must match exactly including all whitespace and newlines."
+    near = closest(old, base)
+    more = f"\n\nThe most similar text in the file:\n{near}" if near else ""
     if several:
-        return ToolFailure(f"Could not find edits[{number}] in {path}. The oldText {must}")
-    return ToolFailure(f"Could not find the exact text in {path}. The old text {must}")
+        return ToolFailure(f"Could not find edits[{number}] in {path}. The oldText {must}{more}")
+    return ToolFailure(f"Could not find the exact text in {path}. The old text {must}{more}")
 
 
-def _duplicate(number: int, count: int, path: str, *, several: bool) -> ToolFailure:
+def _duplicate(number: int, count: int, places: list[str], path: str, *, several: bool) -> ToolFailure:
     ask = "Please provide more context to make it unique."
+    more = "\n\nThey differ only in the form of characters or in blanks:\n" + "\n".join(places) if places else ""
     if several:
         return ToolFailure(
-            f"Found {count} occurrences of edits[{number}] in {path}. Each oldText must be unique. {ask}"
+            f"Found {count} occurrences of edits[{number}] in {path}. Each oldText must be unique. {ask}{more}"
         )
-    return ToolFailure(f"Found {count} occurrences of the text in {path}. The text must be unique. {ask}")
+    return ToolFailure(f"Found {count} occurrences of the text in {path}. The text must be unique. {ask}{more}")
 
 
 def _rewrite(base: str, lines: list[str], endings: list[str], matches: Sequence[_Match]) -> tuple[str, list[Change]]:
-    """Join the lines: untouched ones unchanged, touched ones from the base with the edits applied."""
-    shown = base.split("\n")
-    starts = list(accumulate((len(line) + 1 for line in shown), initial=0))
+    """Join the lines: untouched ones unchanged, touched ones with the edits applied."""
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     out: list[str] = []
     changes: list[Change] = []
     at = 0
     for group in _by_lines(matches, starts):
         first, last = _line_at(starts, group[0].start), _line_at(starts, group[-1].end)
         out += (line + ending for line, ending in zip(lines[at:first], endings[at:first], strict=True))
-        span = (starts[first], starts[last] + len(shown[last]))
+        span = (starts[first], starts[last] + len(lines[last]))
         pieces = _replaced(base, span, group, starts, endings)
         fresh = _join(pieces, endings, last)
-        for index, number in ((0, first), (-1, last)):  # the match reached this line, and changed nothing in it
-            if fresh and fresh[index][0] == shown[number]:
-                fresh[index] = (lines[number], fresh[index][1])
         out += (line + ending for line, ending in fresh)
         changes.append(Change(first, last + 1, len(fresh)))
         at = last + 1
@@ -172,10 +285,10 @@ def _rewrite(base: str, lines: list[str], endings: list[str], matches: Sequence[
 
 
 def _keep_apart(out: list[str]) -> None:
-    """Give an empty line after a CR that ending, too: with an LF the two would form one line break."""
+    """Make a CR before an LF, which would form one line break with it, a line break of its own: CRLF."""
     for index in range(1, len(out)):
-        if out[index] == "\n" and out[index - 1].endswith("\r"):
-            out[index] = "\r"
+        if out[index].startswith("\n") and out[index - 1].endswith("\r"):
+            out[index - 1] += "\n"
 
 
 def _line_at(starts: list[int], offset: int) -> int:
