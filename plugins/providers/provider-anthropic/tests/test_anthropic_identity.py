@@ -60,14 +60,14 @@ async def test_calls_of_the_history_and_the_tool_choice_are_mapped_too(ask, serv
     assert server.request.json["tool_choice"] == {"type": "tool", "name": "Read"}
 
 
-def test_names_stay_as_they_are_with_an_ordinary_key(tool):
-    names = ToolNames([tool("read")], claude_code=False)
+def test_names_stay_as_they_are_with_an_ordinary_key(tool, model):
+    names = ToolNames([tool("read")], model(), claude_code=False)
 
     assert (names.sent("read"), names.ours("Read")) == ("read", "Read")
 
 
-def test_tools_that_differ_only_in_case_stay_apart(tool):
-    names = ToolNames([tool("read"), tool("Read")], claude_code=True)
+def test_tools_that_differ_only_in_case_stay_apart(tool, model):
+    names = ToolNames([tool("read"), tool("Read")], model(), claude_code=True)
 
     assert [names.sent("read"), names.sent("Read")] == ["read", "Read"]
     assert [names.ours("read"), names.ours("Read")] == ["read", "Read"]
@@ -100,8 +100,8 @@ async def test_the_environment_s_token_answers_for_anthropic_alone(monkeypatch):
     assert (source.available("openai"), await source.credential("openai")) == (False, None)
 
 
-def test_our_own_spelling_comes_back(tool):
-    names = ToolNames([tool("ReAD")], claude_code=True)
+def test_our_own_spelling_comes_back(tool, model):
+    names = ToolNames([tool("ReAD")], model(), claude_code=True)
 
     assert names.sent("ReAD") == "Read"
     assert names.ours("Read") == names.ours("READ") == "ReAD"

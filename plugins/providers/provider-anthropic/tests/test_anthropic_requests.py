@@ -37,7 +37,7 @@ def payload(model, context):
     def make(*messages, model_fields=None, tools=(), system_prompt="", **options):
         asked = model(**(model_fields or {}))
         options = StreamOptions(**{"api_key": "k", **options})
-        names = ToolNames(tools, claude_code=is_oauth(options.api_key))
+        names = ToolNames(tools, asked, claude_code=is_oauth(options.api_key))
         prompt = context(*messages, tools=tuple(tools), system_prompt=system_prompt)
         return to_payload(asked, prompt, options, Compat.of(asked), names)
 
@@ -419,12 +419,13 @@ def test_results_of_one_batch_share_a_message_and_missing_ones_are_filled_in(pay
 
 def test_blank_text_and_halves_of_characters_are_left_out(payload):
     body = payload(
-        user("a\ud83d b"), answer(TextContent("  \n"), TextContent("ok")), user("  "), cache_retention="none"
+        user("a\ud83d b"), answer(TextContent("  \n"), TextContent("ok")), user("  "), user("c"), cache_retention="none"
     )
 
     assert body["messages"] == [
         {"role": "user", "content": "a b"},
         {"role": "assistant", "content": [{"type": "text", "text": "ok"}]},
+        {"role": "user", "content": "c"},
     ]
 
 

@@ -48,7 +48,7 @@ class TestReading(ReaderContract):
     decoder = SseDecoder
 
     def make_reader(self, model):
-        return Reading(AnswerBuilder(model), ToolNames((), claude_code=False))
+        return Reading(AnswerBuilder(model), ToolNames((), model, claude_code=False))
 
     def received(self, decoded):
         return parse_event(*decoded)
@@ -331,7 +331,7 @@ def test_replayed_answer_has_what_was_received(model):
     from pi_provider_anthropic.messages import to_messages
 
     answered = read([RECORDED])[-1].message
-    (sent, _) = to_messages([answered], model(), Compat(), ToolNames((), claude_code=False))
+    (sent, _) = to_messages([answered], model(), Compat(), ToolNames((), model(), claude_code=False), whole=False)
 
     assert [block["type"] for block in sent["content"]] == [
         *("thinking", "redacted_thinking", "text", "tool_use", "tool_use"),

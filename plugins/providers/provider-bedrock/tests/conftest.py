@@ -114,11 +114,11 @@ def ask(server, provider, model, context):
 def payload_of(model, context):
     """The input of a request: ``payload_of(messages..., model_fields={}, system_prompt="", reasoning="low")``."""
     from pi_provider_bedrock.payload import to_payload
-    from pi_provider_bedrock.tools import ToolNames
+    from pi_provider_kit import SentTools
 
     def payload(*messages, model_fields=None, system_prompt="", tools=(), **options):
         prompt = context(*messages, system_prompt=system_prompt, tools=tuple(tools))
-        names = ToolNames(tool.name for tool in tools)
-        return to_payload(model(**(model_fields or {})), prompt, StreamOptions(**options), names)
+        asked = model(**(model_fields or {}))
+        return to_payload(asked, prompt, StreamOptions(**options), SentTools(tools, asked))
 
     return payload

@@ -85,7 +85,7 @@ def test_results_of_one_answer_and_the_users_text_share_a_message(payload_of):
 def test_a_result_without_text_says_so(payload_of, content):
     payload = payload_of(user("Look."), answer(ToolCall("t1", "read", {})), result("t1", *content))
 
-    assert plain(payload)[2][1][0]["toolResult"]["content"] == [{"text": "(no output)"}]
+    assert plain(payload)[2][1][0]["toolResult"]["content"] == [{"text": "(no tool output)"}]
 
 
 def test_blank_texts_are_left_out(payload_of):
@@ -412,8 +412,8 @@ def test_names_that_the_api_does_not_take_are_replaced(payload_of, tool):
     prompt = (user("Look."), answer(ToolCall("t1", "my.tool", {})), result("t1", TextContent("A")))
     payload = payload_of(*prompt, tools=[tool("my.tool"), tool("my_tool")])
 
-    assert [each["toolSpec"]["name"] for each in payload["toolConfig"]["tools"]] == ["my_tool", "my_tool_2"]
-    assert plain(payload)[1][1][0]["toolUse"]["name"] == "my_tool"
+    assert [each["toolSpec"]["name"] for each in payload["toolConfig"]["tools"]] == ["my_tool_2", "my_tool"]
+    assert plain(payload)[1][1][0]["toolUse"]["name"] == "my_tool_2"
 
 
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}, "required": ["name"]}

@@ -306,7 +306,7 @@ async def test_models_of_others_get_the_subset_that_is_translated_for_them(make_
     assert declared["parameters"] == {
         "type": "object",
         "properties": {
-            "mode": {"enum": ["fast"]},
+            "mode": {"enum": ["fast"], "type": "string"},
             "limit": {"type": "integer", "nullable": True},
             "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
             "where": {"type": "object", "description": "Where", "properties": {"next": {"enum": [1]}}},

@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_provider_kit.reported import *
     from pi_provider_kit.request import *
     from pi_provider_kit.retry_after import *
+    from pi_provider_kit.sendable import *
+    from pi_provider_kit.sent_tools import *
     from pi_provider_kit.sse import *
     from pi_provider_kit.strict import *
     from pi_provider_kit.text import *
@@ -46,7 +48,7 @@ _HOMES: dict[str, str] = {
     "failure": "HttpFailed answer_failure redact secrets_of transport_failure",
     "http_client": "Http import_httpx tls_context user_agent",
     "json_values": "compact_json dicts merged_counts parse_json parse_object shown_bytes token_count",
-    "messages": "NO_RESULT data_url same_model system_prompt_of transform_messages",
+    "messages": "NO_OUTPUT NO_RESULT data_url same_model system_prompt_of transform_messages",
     "output_schema": "claude_output_schema",
     "partial": "PartialJson",
     "progress": "Progress",
@@ -57,6 +59,8 @@ _HOMES: dict[str, str] = {
         "stream_lines wants_sdk"
     ),
     "retry_after": "retry_after_ms",
+    "sendable": "RULES SOURCES NameRule Rules Source rules_of",
+    "sent_tools": "SentTools",
     "sse": "LineDecoder SseDecoder",
     "strict": "strict_parameters strict_schema",
     "text": "WholeText clean_json clean_text",

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from pi_hookspecs.content import ToolCall
 from pi_hookspecs.errors import Aborted, RequestFailed
-from pi_hookspecs.stream import MessageBuilder
+from pi_hookspecs.stream import MessageBuilder, ToolCallEnd
 from pi_provider_kit.partial import PartialJson
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import StreamOptions
     from pi_hookspecs.stream import Done, Error, ToolCallStart
+    from pi_provider_kit.sent_tools import SentTools
 
 __all__ = ["REPAIR_NOTE", "AnswerBuilder"]
 
@@ -34,10 +35,15 @@ class AnswerBuilder(MessageBuilder):
 
     Arguments are repaired in ``done``, when it is known that the message did not stop for length; the call in the
     final message then differs from that of its ``toolcall_end``, which had ``arguments_error``.
+
+    Attributes:
+        tools: The tools as they were sent, if names or schemas were changed for the API: calls get the tools' own names
+            and arguments.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, tools: SentTools | None = None) -> None:
         super().__init__(model, PartialJson())
+        self.tools = tools
 
     def tool_call_start(self, call_id: str, name: str) -> ToolCallStart:
         """Open a tool call. A duplicate id is changed: results are matched to calls by id."""
@@ -46,7 +52,23 @@ class AnswerBuilder(MessageBuilder):
         while own in used:
             number += 1
             own = f"{call_id.partition('|')[0]}_{number}"  # Responses: without the other call's item id
-        return super().tool_call_start(own, name)
+        return super().tool_call_start(own, name if self.tools is None else self.tools.ours(name))
+
+    def tool_call_end(self, index: int, *, thought_signature: str | None = None) -> ToolCallEnd:
+        """Close a tool call, see ``MessageBuilder.tool_call_end``."""
+        event = super().tool_call_end(index, thought_signature=thought_signature)
+        call = self._in_own_words(event.tool_call)
+        if call is event.tool_call:
+            return event
+        self._blocks[index].finished = call
+        return ToolCallEnd(source=self, content_index=index, tool_call=call)
+
+    def _in_own_words(self, call: ToolCall) -> ToolCall:
+        """Return a call with the arguments that the tool expects."""
+        if self.tools is None:
+            return call
+        arguments = self.tools.arguments(call.name, call.arguments)
+        return call if arguments is call.arguments else evolve(call, arguments=arguments)
 
     def done(self, reason: StopReason = "stop") -> Done:
         """End the answer successfully, see ``MessageBuilder.done``."""
@@ -54,7 +76,7 @@ class AnswerBuilder(MessageBuilder):
             for block in self._blocks:
                 call = block.finished
                 if isinstance(call, ToolCall) and call.arguments_error is not None:
-                    block.finished = _repaired(call, "".join(block.parts))
+                    block.finished = self._in_own_words(_repaired(call, "".join(block.parts)))
         return super().done(reason)
 
     def end_for(

@@ -1,5 +1,9 @@
 """Converts a conversation so that a given model accepts it, even if other models answered before.
 
+The only place that decides what of a stored conversation is sent, by the rules of ``sendable``: codecs translate what
+they get, block by block. Messages that need no change are returned as they are, so that what was made of one can be
+kept with it: what is sent of a message depends on the message, the model, the rules, and the calls around it.
+
 Calls and results are matched turn by turn, not by one map for the whole transcript: local servers begin to count their
 ids anew in every turn.
 """
@@ -13,6 +17,7 @@ from attrs import evolve
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage, text_of
+from pi_provider_kit.sendable import rules_of
 from pi_provider_kit.text import clean_json, clean_text
 
 if TYPE_CHECKING:
@@ -21,18 +26,48 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import AssistantContent, Message
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context
+    from pi_provider_kit.sent_tools import SentTools
 
-__all__ = ["NO_RESULT", "data_url", "same_model", "system_prompt_of", "transform_messages"]
+__all__ = ["NO_OUTPUT", "NO_RESULT", "data_url", "same_model", "system_prompt_of", "transform_messages"]
 
 NO_RESULT = "No result provided"
 """Result text of a call without a result."""
 
+NO_OUTPUT = "(no tool output)"
+"""Result text of a call whose tool had none."""
+
 _NO_IMAGE = "(image omitted: model does not support images)"
 _NO_TOOL_IMAGE = "(tool image omitted: model does not support images)"
+_NO_FORMAT = "(image omitted: the API does not accept {})"
+_NO_DATA = "(image omitted: it has no data)"
+_TOO_MANY = "(image omitted: a request has at most {} images)"
+
+_BLIND_NOTE = "[Current model does not support images. The image will be omitted from this request.]"
+"""A line that older versions stored in results with an image; it is not true for a model that sees the image."""
+
+_BEGINNING = "(The beginning of the conversation is missing.)"
+"""Message of the user where the conversation begins with an answer."""
+
+_CONTINUE = "Continue."
+"""Message of the user where the conversation ends with an answer."""
 
 _BROKEN = ("error", "aborted")
 
 _TRIES = 1000
+
+_STEPS = 4
+"""Parts of the limit in which the oldest images are left out: one by one, each new image would change all of the
+conversation before it, and no request would find its prompt in the provider's cache."""
+
+_MAGIC = (
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+)
+"""Beginnings of images in base64. APIs refuse an image whose MIME type is another format's."""
+
+_WEBP = ("UklGR", "XRUJQ")
+"""Beginning of a RIFF file in base64, and what follows at place 11 if it is a WebP image."""
 
 
 def same_model(message: AssistantMessage, model: Model) -> bool:
@@ -46,16 +81,19 @@ def transform_messages(
     normalize_id: Callable[[str], str] | None = None,
     *,
     foreign_thinking: Literal["drop", "text"] = "drop",
+    tools: SentTools | None = None,
+    whole: bool = True,
 ) -> tuple[Message, ...]:
-    """Return the messages in the form that can be sent to the model.
+    """Return the messages in the form that can be sent to the model, by the rules of its API (``RULES``).
 
     - Answers that failed or were aborted are removed, with the results of their calls.
     - Thinking of this model stays if it is signed or not empty; that of another model is dropped, or becomes text.
     - Signatures of another model are removed, its call ids made ids of this API, with their results.
     - A call without a result gets a placeholder; a result without a call is removed. Results directly follow their
-      call, even if a user message was in between.
-    - Images become a line of text for a model without image input. Unpaired surrogates, blocks of unknown types, empty
-      user text and answers without content are removed.
+      call, even if a user message was in between. A result without text and images says so.
+    - Images become a line of text for a model without image input, in formats that the API refuses, and if there are
+      too many. Unpaired surrogates, blocks of unknown types, blank texts and answers without content are removed.
+    - Texts after calls, thinking that nothing follows, and roles out of order are mended where the API refuses them.
 
     Args:
         messages: The conversation; it is not changed. Messages that need no change are returned as they are.
@@ -63,9 +101,17 @@ def transform_messages(
         normalize_id: Converts another API's id to one that the API accepts. If two ids collide, it is called again
             with a number before one of them.
         foreign_thinking: How to treat the thinking of another model. (Sources differ: the newest pi drops it.)
+        tools: Renames calls and results to the tools as they are sent; None sends all names as they are.
+        whole: Whether these are all messages of the request; the first and the last of it may need company.
     """
-    turns = _Turns(model, normalize_id, foreign_thinking)
-    return tuple(message for answer, others in _split(messages) for message in turns.turn(answer, others))
+    turns = _Turns(model, normalize_id, foreign_thinking, tools)
+    sent = [message for answer, others in _split(messages) for message in turns.turn(answer, others)]
+    if not whole:
+        return tuple(sent)
+    rules = turns.rules
+    if rules.most_images is not None:
+        sent = _with_fewer_images(sent, rules.most_images)
+    return tuple(_in_company(sent, first=rules.user_first, last=rules.user_last))
 
 
 def system_prompt_of(context: Context) -> str:
@@ -74,7 +120,8 @@ def system_prompt_of(context: Context) -> str:
     For the many APIs with a single system prompt; the codec then leaves the system messages out of its list.
     """
     later = (text_of(message.content) for message in context.messages if isinstance(message, SystemMessage))
-    return clean_text("\n\n".join(filter(None, (context.system_prompt, *later))))
+    text = clean_text("\n\n".join(filter(None, (context.system_prompt, *later))))
+    return text if text.strip() else ""
 
 
 def data_url(image: ImageContent) -> str:
@@ -99,11 +146,17 @@ class _Turns:
     """Converts one turn after another; keeps track of used ids."""
 
     def __init__(
-        self, model: Model, normalize_id: Callable[[str], str] | None, foreign_thinking: Literal["drop", "text"]
+        self,
+        model: Model,
+        normalize_id: Callable[[str], str] | None,
+        foreign_thinking: Literal["drop", "text"],
+        tools: SentTools | None,
     ) -> None:
+        self.rules = rules_of(model)
         self._model = model
         self._normalize = normalize_id
         self._foreign_thinking = foreign_thinking
+        self._tools = tools
         self._sees = "image" in model.input
         self._taken: set[str] = set()
 
@@ -137,13 +190,32 @@ class _Turns:
                 waiting[block.id].append(call)
                 content.append(call)
             elif isinstance(block, TextContent):
-                text = clean_text(block.text)
-                if text or block.text_signature:
-                    content.append(_text(block, text, block.text_signature if ours else None))
+                text, signature = clean_text(block.text), block.text_signature if ours else None
+                if text.strip() or (signature and self.rules.signed_blanks):
+                    content.append(_text(block, text, signature))
             elif isinstance(block, ThinkingContent):
                 content.extend(self._thinking(block, ours=ours))
         self._taken |= in_turn
-        return tuple(block for block in content if block != TextContent(""))
+        return tuple(self._in_order(content))
+
+    def _in_order(self, content: list[AssistantContent]) -> list[AssistantContent]:
+        """Return the blocks of an answer in an order that the API accepts, without thinking that nothing follows."""
+        rules = self.rules
+        if rules.calls_last:
+            first = next((place for place, block in enumerate(content) if isinstance(block, ToolCall)), len(content))
+            late = [block for block in content[first:] if isinstance(block, TextContent)]
+            if late:
+                content = [
+                    *content[:first],
+                    *late,
+                    *(block for block in content[first:] if not isinstance(block, TextContent)),
+                ]
+        if not rules.thinking_last:
+            while content and isinstance(content[-1], ThinkingContent):
+                content.pop()
+        if not rules.thinking_alone and all(isinstance(block, ThinkingContent) for block in content):
+            return []
+        return content
 
     def _thinking(self, block: ThinkingContent, *, ours: bool) -> Iterator[AssistantContent]:
         thinking = clean_text(block.thinking)
@@ -154,20 +226,23 @@ class _Turns:
             yield TextContent(thinking)
 
     def _call(self, call: ToolCall, *, ours: bool, in_turn: set[str]) -> ToolCall:
-        call_id = call.id
-        if not ours or not call_id or call_id in in_turn:
-            call_id = self._new_id(call_id, self._taken | in_turn if not ours else in_turn)
+        call_id = self._id(call.id, in_turn, ours=ours)
         in_turn.add(call_id)
+        name = call.name if self._tools is None else self._tools.sent(call.name)
         arguments = clean_json(call.arguments)
         signature = call.thought_signature if ours else None
-        if call_id == call.id and arguments is call.arguments and signature == call.thought_signature:
+        if (call_id, name, signature) == (call.id, call.name, call.thought_signature) and arguments is call.arguments:
             return call
-        return evolve(call, id=call_id, arguments=arguments, thought_signature=signature)
+        return evolve(call, id=call_id, name=name, arguments=arguments, thought_signature=signature)
 
-    def _new_id(self, call_id: str, taken: set[str]) -> str:
+    def _id(self, call_id: str, in_turn: set[str], *, ours: bool) -> str:
+        """Return the id of a call: its own where the API accepts it and has not seen it."""
+        everywhere = not ours or self.rules.unique_ids == "conversation"
+        taken = self._taken | in_turn if everywhere else in_turn
         normalize = self._normalize or str
         wanted = call_id or "call"
-        new = normalize(wanted)
+        keeps = ours and call_id and not self.rules.checks_own_ids
+        new = call_id if keeps else normalize(wanted)
         for number in range(2, _TRIES):
             if new not in taken:
                 break
@@ -178,9 +253,13 @@ class _Turns:
 
     def _result(self, message: ToolResultMessage, call: ToolCall) -> ToolResultMessage:
         content = self._blocks(message.content, _NO_TOOL_IMAGE)
-        if message.tool_call_id == call.id and _is_same(content, message.content):
+        if any(isinstance(block, ImageContent) for block in content):
+            content = tuple(_without_blind_note(block) for block in content)
+        content = _without_blanks(content) or (TextContent(NO_OUTPUT),)
+        same = (message.tool_call_id, message.tool_name) == (call.id, call.name)
+        if same and _is_same(content, message.content):
             return message
-        return evolve(message, tool_call_id=call.id, content=content)
+        return evolve(message, tool_call_id=call.id, tool_name=call.name, content=content)
 
     def _user_side(self, message: Message) -> Iterator[Message]:
         if not isinstance(message, UserMessage):
@@ -190,29 +269,57 @@ class _Turns:
             if text.strip():
                 yield message if text is message.content else evolve(message, content=text)
         else:
-            blocks = self._blocks(message.content, _NO_IMAGE)
-            content = tuple(block for block in blocks if not isinstance(block, TextContent) or block.text.strip())
+            content = _without_blanks(self._blocks(message.content, _NO_IMAGE))
             if content:
                 yield message if _is_same(content, message.content) else evolve(message, content=content)
 
     def _blocks(self, blocks: tuple[Any, ...], no_image: str) -> tuple[Any, ...]:
-        """Return text and images; neighbouring images that the model cannot see become one line."""
+        """Return text and images; neighbouring images that cannot be sent for one reason become one line."""
         content: list[Any] = []
         for block in blocks:
             if isinstance(block, TextContent):
                 content.append(_text(block, clean_text(block.text), block.text_signature))
             elif isinstance(block, ImageContent):
-                if self._sees:
-                    content.append(block)
-                elif not content or content[-1] != TextContent(no_image):
-                    content.append(TextContent(no_image))
+                sent = self._image(block) if self._sees else TextContent(no_image)
+                if isinstance(sent, ImageContent) or not content or content[-1] != sent:
+                    content.append(sent)
         return tuple(content)
+
+    def _image(self, image: ImageContent) -> ImageContent | TextContent:
+        """Return an image under the type of its data, or what is said in its place."""
+        data = image.data.rpartition(",")[2] if image.data.startswith("data:") else image.data
+        if not data.strip():
+            return TextContent(_NO_DATA)
+        kind = image.mime_type.lower().replace("image/jpg", "image/jpeg")
+        if self.rules.images is not None:
+            kind = _kind_of(data) or kind
+            if kind not in self.rules.images:
+                return TextContent(_NO_FORMAT.format(image.mime_type))
+        same = data is image.data and kind == image.mime_type
+        return image if same else evolve(image, data=data, mime_type=kind)
+
+
+def _kind_of(data: str) -> str | None:
+    """Return the MIME type of an image by its data."""
+    if data.startswith(_WEBP[0]) and data[11:16] == _WEBP[1]:
+        return "image/webp"
+    return next((kind for beginning, kind in _MAGIC if data.startswith(beginning)), None)
 
 
 def _text(block: TextContent, text: str, signature: str | None) -> TextContent:
     if text is block.text and signature == block.text_signature:
         return block
     return evolve(block, text=text, text_signature=signature)
+
+
+def _without_blind_note(block: Any) -> Any:
+    if not isinstance(block, TextContent) or _BLIND_NOTE not in block.text:
+        return block
+    return evolve(block, text="\n".join(line for line in block.text.split("\n") if line != _BLIND_NOTE))
+
+
+def _without_blanks(content: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(block for block in content if not isinstance(block, TextContent) or block.text.strip())
 
 
 def _is_same(new: tuple[Any, ...], old: tuple[Any, ...]) -> bool:
@@ -227,3 +334,46 @@ def _no_result(call: ToolCall) -> ToolResultMessage:
         is_error=True,
         timestamp=0,
     )
+
+
+# The conversation as a whole
+
+
+def _with_fewer_images(messages: list[Message], most: int) -> list[Message]:
+    """Return the messages with at most so many images: the oldest become lines, a quarter of the limit at once."""
+    found = sum(isinstance(block, ImageContent) for message in messages for block in message.content)
+    if found <= most:
+        return messages
+    step = max(1, most // _STEPS)
+    surplus = -(-(found - most) // step) * step
+    line = TextContent(_TOO_MANY.format(most))
+    result: list[Message] = []
+    for message in messages:
+        if surplus and isinstance(message, UserMessage | ToolResultMessage) and not isinstance(message.content, str):
+            content: list[Any] = []
+            for block in message.content:
+                if surplus and isinstance(block, ImageContent):
+                    surplus -= 1
+                    content += [line] if not content or content[-1] is not line else []
+                else:
+                    content.append(block)
+            message = evolve(message, content=tuple(content))  # noqa: PLW2901 - as it is sent
+        result.append(message)
+    return result
+
+
+def _in_company(messages: list[Message], *, first: bool, last: bool) -> Iterator[Message]:
+    """Yield the messages, with one of the user before the first or after the last where the API requires it."""
+    spoken = [message for message in messages if not isinstance(message, SystemMessage)]
+    if not spoken:
+        if first or last:
+            yield from messages
+            yield UserMessage(content=_CONTINUE, timestamp=0)
+        else:
+            yield from messages
+        return
+    if first and isinstance(spoken[0], AssistantMessage):
+        yield UserMessage(content=_BEGINNING, timestamp=0)
+    yield from messages
+    if last and isinstance(spoken[-1], AssistantMessage):
+        yield UserMessage(content=_CONTINUE, timestamp=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_provider_anthropic.auth_token import auth_token
+from pi_provider_kit import SentTools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,34 +46,31 @@ def is_bearer(key: str | None) -> bool:
     return is_oauth(key) or (key is not None and key == auth_token())
 
 
-class ToolNames:
-    """Maps our tools' names to those that are sent, and back; both are the same unless the key is a token.
+class ToolNames(SentTools):
+    """The tools as they are sent; with a subscription's token, under the names of Claude Code.
 
     Two tools whose names differ only in case keep them: the API rejects duplicate names.
     """
 
-    def __init__(self, tools: Iterable[Tool], *, claude_code: bool) -> None:
-        self._sent: dict[str, str] = {}
-        self._ours: dict[str, str] = {}
+    def __init__(self, tools: Iterable[Tool], model: Model, *, claude_code: bool) -> None:
+        tools = tuple(tools)
         self._claude_code = claude_code
-        if claude_code:
-            names = [tool.name for tool in tools]
-            lowered = [name.lower() for name in names]
-            for name, lower in zip(names, lowered, strict=True):
-                sent = _CLAUDE_CODE_TOOLS.get(lower, name) if lowered.count(lower) == 1 else name
-                self._sent[name] = sent
-                self._ours[sent] = name
-                self._ours.setdefault(lower, name)
+        lowered = [tool.name.lower() for tool in tools]
+        self._alike = {name for name in lowered if lowered.count(name) > 1} if claude_code else set()
+        super().__init__(tools, model)
+        self._by_case = {name.lower(): name for name in reversed(self.tool_names)} if claude_code else {}
 
-    def sent(self, name: str) -> str:
-        """Return the name to send."""
-        if not self._claude_code:
-            return name
-        return self._sent.get(name) or _CLAUDE_CODE_TOOLS.get(name.lower(), name)
+    def fitting(self, name: str) -> str:
+        """Return a name that the API accepts."""
+        lower = name.lower()
+        if self._claude_code and lower not in self._alike:
+            name = _CLAUDE_CODE_TOOLS.get(lower, name)
+        return super().fitting(name)
 
     def ours(self, name: str) -> str:
-        """Return our name of a tool for the API's."""
-        return self._ours.get(name) or self._ours.get(name.lower(), name)
+        """Return our name of a tool for the API's, whichever its case with a token."""
+        known = super().ours(name)
+        return known if known in self.tool_names else self._by_case.get(name.lower(), known)
 
 
 def to_headers(model: Model, options: StreamOptions, compat: Compat, payload: dict[str, Any]) -> dict[str, str]:

@@ -23,14 +23,14 @@ _IMAGE_ALONE = "(see attached image)"
 _RESULT_IMAGES = "Attached image(s) from tool result:"
 """Caption of the images of a failed call: the API takes only text in a result that is an error."""
 
-_IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
-
-def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names: ToolNames) -> list[dict[str, Any]]:
+def to_messages(
+    messages: Iterable[Message], model: Model, compat: Compat, names: ToolNames, *, whole: bool = True
+) -> list[dict[str, Any]]:
     """Return the API's messages, without cache marks; results of one batch of calls share a message."""
     converted: list[dict[str, Any]] = []
     results: list[ToolResultMessage] = []
-    for message in transform_messages(messages, model, sanitized_id):
+    for message in transform_messages(messages, model, sanitized_id, tools=names, whole=whole):
         if isinstance(message, ToolResultMessage):
             results.append(message)
             continue
@@ -40,7 +40,7 @@ def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names
         if isinstance(message, UserMessage):
             converted.append({"role": "user", "content": _user_content(message)})
         elif isinstance(message, AssistantMessage):
-            blocks = [converted for block in message.content for converted in _answer_block(block, compat, names)]
+            blocks = [converted for block in message.content for converted in _answer_block(block, compat)]
             if blocks:
                 converted.append({"role": "assistant", "content": blocks})
         elif compat.system_messages and (text := clean_text(text_of(message.content)).strip()):
@@ -69,18 +69,14 @@ def _user_content(message: UserMessage) -> str | list[dict[str, Any]]:
 def _block(block: TextContent | ImageContent) -> dict[str, Any]:
     if isinstance(block, TextContent):
         return {"type": "text", "text": block.text}
-    kind = block.mime_type.lower().replace("image/jpg", "image/jpeg")
-    if kind not in _IMAGE_TYPES:
-        return {"type": "text", "text": f"(image omitted: the API does not accept {block.mime_type})"}
-    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
+    return {"type": "image", "source": {"type": "base64", "media_type": block.mime_type, "data": block.data}}
 
 
-def _answer_block(block: Any, compat: Compat, names: ToolNames) -> Iterable[dict[str, Any]]:
+def _answer_block(block: Any, compat: Compat) -> Iterable[dict[str, Any]]:
     if isinstance(block, ToolCall):
-        yield {"type": "tool_use", "id": block.id, "name": names.sent(block.name), "input": block.arguments}
+        yield {"type": "tool_use", "id": block.id, "name": block.name, "input": block.arguments}
     elif isinstance(block, TextContent):
-        if block.text.strip():
-            yield {"type": "text", "text": block.text}
+        yield {"type": "text", "text": block.text}
     elif isinstance(block, ThinkingContent):
         signature = block.thinking_signature or ""
         if block.redacted:
@@ -104,8 +100,7 @@ def _results(results: list[ToolResultMessage]) -> dict[str, Any]:
             moved += images
             output = output or _IMAGE_ALONE
         elif images:
-            output = blocks if any(text.strip() for text in texts) else [_text(_IMAGE_ALONE), *images]
-            output = [block for block in output if block["type"] == "image" or block["text"].strip()]
+            output = blocks if texts else [_text(_IMAGE_ALONE), *images]
         content.append(
             {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": output, "is_error": result.is_error}
         )

@@ -31,7 +31,7 @@ def to_payload(
 ) -> dict[str, Any]:
     """Return the body as plain data."""
     messages = to_messages(context.messages, model, compat, names)
-    tools = to_tools(context.tools, model, compat, names)
+    tools = to_tools(names, model, compat)
     system = _system(context, compat, oauth=is_oauth(options.api_key))
     mark = _cache_mark(options, compat)
     if mark:

@@ -46,7 +46,7 @@ class AnthropicMessages:
         from pi_provider_anthropic.identity import ToolNames, is_oauth
         from pi_provider_kit import read_answer
 
-        names = ToolNames(context.tools, claude_code=is_oauth(options.api_key))
+        names = ToolNames(context.tools, model, claude_code=is_oauth(options.api_key))
         compat = Compat.of(model)
         turn = self._turn(model, options, compat, names) if compat.has_thread(options) else None
 
@@ -55,7 +55,7 @@ class AnthropicMessages:
             from pi_provider_anthropic.reading import Reading
             from pi_provider_kit import AnswerBuilder
 
-            return Reading(AnswerBuilder(model), names, None if turn is None else turn.answered)
+            return Reading(AnswerBuilder(model, names), names, None if turn is None else turn.answered)
 
         return read_answer(self._events(model, context, options, _Wire(compat, names, turn, reader)), reader, options)
 
@@ -67,7 +67,9 @@ class AnthropicMessages:
             self._threads = Threads()
         account = f"{model.base_url} {options.api_key}"
         session = options.session_id or ""
-        return Turn(self._threads, session, account, lambda answer: to_messages([answer], model, compat, names))
+        return Turn(
+            self._threads, session, account, lambda answer: to_messages([answer], model, compat, names, whole=False)
+        )
 
     async def _events(
         self, model: Model, context: Context, options: StreamOptions, wire: _Wire

@@ -7,29 +7,25 @@ from typing import TYPE_CHECKING, Any
 from pi_provider_kit import clean_json, clean_text, strict_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pi_hookspecs.models import Model
-    from pi_hookspecs.tools import Tool
     from pi_provider_anthropic.compat import Compat
     from pi_provider_anthropic.identity import ToolNames
 
 __all__ = ["to_tool_choice", "to_tools"]
 
 
-def to_tools(tools: Iterable[Tool], model: Model, compat: Compat, names: ToolNames) -> list[dict[str, Any]]:
-    """Return the tools, without cache marks.
+def to_tools(names: ToolNames, model: Model, compat: Compat) -> list[dict[str, Any]]:
+    """Return the tools, without cache marks; names and schemas are already such as the API accepts.
 
     Raises:
         RequestFailed: A tool requires constrained sampling, which is not possible.
     """
     converted = []
-    for tool in tools:
-        schema = {"type": "object", "properties": {}, **clean_json(dict(tool.parameters))}
+    for tool in names:
         definition: dict[str, Any] = {
-            "name": names.sent(tool.name),
+            "name": tool.name,
             "description": clean_text(tool.description),
-            "input_schema": schema,
+            "input_schema": tool.parameters,
         }
         if compat.eager_tool_input:
             definition["eager_input_streaming"] = True

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
     from pi_provider_bedrock.compat import Compat
-    from pi_provider_bedrock.tools import ToolNames
+    from pi_provider_kit import SentTools
 
 __all__ = ["to_messages"]
 
@@ -26,24 +26,13 @@ _IMAGE_ALONE = "(see attached image)"
 _RESULT_IMAGES = "Attached image(s) from tool result:"
 """Caption of the images of a failed call: Claude takes only text in a result that is an error."""
 
-_NO_OUTPUT = "(no output)"
-"""Text of an empty result, which the API rejects."""
 
-_IMAGE_FORMATS = {
-    "image/jpeg": "jpeg",
-    "image/jpg": "jpeg",
-    "image/png": "png",
-    "image/gif": "gif",
-    "image/webp": "webp",
-}
-
-
-def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names: ToolNames) -> list[dict[str, Any]]:
+def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names: SentTools) -> list[dict[str, Any]]:
     """Return the API's messages, without cache points; neighbours of one role become one message."""
     converted: list[dict[str, Any]] = []
     moved: list[dict[str, Any]] = []
     """Images of failed calls, which follow the last result of the answer."""
-    for message in transform_messages(messages, model, sanitized_id):
+    for message in transform_messages(messages, model, sanitized_id, tools=names):
         if isinstance(message, ToolResultMessage):
             _add_blocks(converted, "user", [_result(message, compat, moved)])
             continue
@@ -51,7 +40,7 @@ def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names
         if isinstance(message, UserMessage):
             _add_blocks(converted, "user", _user_content(message))
         elif isinstance(message, AssistantMessage):
-            blocks = [each for block in message.content for each in _answer_block(block, compat, names)]
+            blocks = [each for block in message.content for each in _answer_block(block, compat)]
             _add_blocks(converted, "assistant", blocks)
     _add_blocks(converted, "user", _captioned(moved))
     return converted
@@ -81,18 +70,15 @@ def _user_content(message: UserMessage) -> list[dict[str, Any]]:
 def _block(block: TextContent | ImageContent) -> dict[str, Any]:
     if isinstance(block, TextContent):
         return {"text": block.text}
-    image_format = _IMAGE_FORMATS.get(block.mime_type.lower())
-    if image_format is None:
-        return {"text": f"(image omitted: the API does not accept {block.mime_type})"}
+    image_format = block.mime_type.partition("/")[2]
     return {"image": {"format": image_format, "source": {"bytes": block.data}}}  # in JSON, bytes are base64
 
 
-def _answer_block(block: Any, compat: Compat, names: ToolNames) -> Iterator[dict[str, Any]]:
+def _answer_block(block: Any, compat: Compat) -> Iterator[dict[str, Any]]:
     if isinstance(block, ToolCall):
-        yield {"toolUse": {"toolUseId": block.id, "name": names.sent(block.name), "input": block.arguments}}
+        yield {"toolUse": {"toolUseId": block.id, "name": block.name, "input": block.arguments}}
     elif isinstance(block, TextContent):
-        if block.text.strip():
-            yield {"text": block.text}
+        yield {"text": block.text}
     elif isinstance(block, ThinkingContent):
         yield from _thinking(block, compat)
 
@@ -112,13 +98,12 @@ def _thinking(block: ThinkingContent, compat: Compat) -> Iterator[dict[str, Any]
 
 
 def _result(message: ToolResultMessage, compat: Compat, moved: list[dict[str, Any]]) -> dict[str, Any]:
-    blocks = [_block(block) for block in message.content if isinstance(block, TextContent | ImageContent)]
-    images = [block for block in blocks if "image" in block]
-    content = [block for block in blocks if "image" in block or block["text"].strip()]
+    content = [_block(block) for block in message.content if isinstance(block, TextContent | ImageContent)]
+    images = [block for block in content if "image" in block]
     if len(content) == len(images) > 0:
         content.insert(0, {"text": _IMAGE_ALONE})
     if message.is_error and compat.claude:
         moved += images
         content = [block for block in content if "text" in block]
-    result = {"toolUseId": message.tool_call_id, "content": content or [{"text": _NO_OUTPUT}]}
+    result = {"toolUseId": message.tool_call_id, "content": content}
     return {"toolResult": {**result, "status": "error" if message.is_error else "success"}}

@@ -21,19 +21,19 @@ from pi_provider_kit import (
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
-    from pi_provider_bedrock.tools import ToolNames
+    from pi_provider_kit import SentTools
 
 __all__ = ["to_payload"]
 
 _INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
 
 
-def to_payload(model: Model, context: Context, options: StreamOptions, names: ToolNames) -> dict[str, Any]:
+def to_payload(model: Model, context: Context, options: StreamOptions, names: SentTools) -> dict[str, Any]:
     """Return the input of ``ConverseStream`` as plain data; bytes are base64, as in its JSON."""
     compat = Compat.of(model)
     messages = to_messages(context.messages, model, compat, names)
     system = [{"text": text}] if (text := system_prompt_of(context)).strip() else []
-    tools = to_tool_config(context.tools, options.tool_choice, messages, names, model)
+    tools = to_tool_config(names, options.tool_choice, messages, model)
     _mark(system, messages, options, compat)
     most, fields = _limits(model, context, options, compat)
     if tools is not None:

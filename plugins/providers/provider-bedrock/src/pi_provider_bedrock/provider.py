@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from pi_provider_bedrock.credentials import Chain
     from pi_provider_bedrock.frames import Frame
     from pi_provider_bedrock.reading import Reading
-    from pi_provider_bedrock.tools import ToolNames
-    from pi_provider_kit import Http
+    from pi_provider_kit import Http, SentTools
 
 API = "bedrock-converse-stream"
 
@@ -42,17 +41,16 @@ class BedrockConverse:
         text received so far.
         """
         from pi_provider_bedrock.advice import Circumstances
-        from pi_provider_bedrock.tools import ToolNames
-        from pi_provider_kit import read_answer
+        from pi_provider_kit import SentTools, read_answer
 
-        names, circumstances = ToolNames(tool.name for tool in context.tools), Circumstances(model)
+        names, circumstances = SentTools(context.tools, model), Circumstances(model)
 
         @cache
         def reader() -> Reading:
             from pi_provider_bedrock.reading import Reading
             from pi_provider_kit import AnswerBuilder
 
-            return Reading(AnswerBuilder(model), names)
+            return Reading(AnswerBuilder(model, names), names)
 
         def explain(problem: Exception) -> Exception:
             from pi_provider_bedrock.failures import advised
@@ -64,7 +62,7 @@ class BedrockConverse:
         return read_answer(self._frames(context, options, names, circumstances), reader, options, explain=explain)
 
     async def _frames(
-        self, context: Context, options: StreamOptions, names: ToolNames, circumstances: Circumstances
+        self, context: Context, options: StreamOptions, names: SentTools, circumstances: Circumstances
     ) -> AsyncGenerator[Frame]:
         """Make the request and yield the frames of the answer."""
         from attrs import evolve

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import StopReason
     from pi_hookspecs.stream import AssistantMessageEvent, Done
     from pi_provider_bedrock.frames import Frame
-    from pi_provider_bedrock.tools import ToolNames
-    from pi_provider_kit import AnswerBuilder
+    from pi_provider_kit import AnswerBuilder, SentTools
 
 __all__ = ["Reading"]
 
@@ -48,7 +47,7 @@ class Reading(BlockReader):
         names: Maps tool names back.
     """
 
-    def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
+    def __init__(self, builder: AnswerBuilder, names: SentTools) -> None:
         super().__init__(builder)
         self._names = names
         self._open: dict[int, Block] = {}

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
-from pi_provider_kit import HttpFailed, HttpRequest, final_payload, read_answer, stream_events, wants_sdk
+from pi_provider_kit import HttpFailed, HttpRequest, SentTools, final_payload, read_answer, stream_events, wants_sdk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
     from pi_hookspecs.models import Model
-    from pi_hookspecs.provider import StreamOptions
+    from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_google.reading import Reading
     from pi_provider_kit import Http
@@ -59,7 +59,7 @@ class Call:
 
 
 def answered(
-    http: Http, prepare: Callable[[], Awaitable[Call]], model: Model, options: StreamOptions
+    http: Http, prepare: Callable[[], Awaitable[Call]], model: Model, context: Context, options: StreamOptions
 ) -> AsyncIterator[AssistantMessageEvent]:
     """Make the call and yield the answer, whole or with the error that ended it.
 
@@ -67,6 +67,7 @@ def answered(
         http: The provider's connections.
         prepare: Builds the call; it may raise ``RequestFailed``.
         model: The model.
+        context: The conversation and the tools.
         options: Options of the request, see ``wants_sdk`` of the kit for the transport.
     """
     secrets: list[str] = []
@@ -75,7 +76,9 @@ def answered(
     def reader() -> Reading:
         from pi_provider_google.reading import Reading
 
-        return Reading(model)
+        reading = Reading(model)
+        reading.builder.tools = SentTools(context.tools, model)
+        return reading
 
     async def received() -> AsyncGenerator[bytes]:
         call = await prepare()

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
+    from pi_provider_kit import SentTools
 
 __all__ = ["to_contents"]
 
 _IMAGE_ALONE = "(see attached image)"
 _IMAGES_FOLLOW = "Tool result image:"
-
-_IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
 
 _SIGNATURE = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 """Signatures are base64 of either alphabet; anything else is not from this API, which would reject it."""
@@ -30,11 +29,12 @@ _UNSIGNED = "skip_thought_signature_validator"
 """The API's placeholder for the signature of a call by another model."""
 
 
-def to_contents(messages: Iterable[Message], model: Model) -> list[dict[str, Any]]:
+def to_contents(messages: Iterable[Message], model: Model, tools: SentTools) -> list[dict[str, Any]]:
     """Return the turns; neighbours of one role are one turn, but function responses keep a turn of their own."""
     contents: list[dict[str, Any]] = []
     results: list[ToolResultMessage] = []
-    for message in transform_messages(messages, model, sanitized_id if needs_call_ids(model.id) else None):
+    normalize = sanitized_id if needs_call_ids(model.id) else None
+    for message in transform_messages(messages, model, normalize, tools=tools):
         if isinstance(message, ToolResultMessage):
             results.append(message)
             continue
@@ -70,10 +70,7 @@ def _user_parts(message: UserMessage) -> Iterator[dict[str, Any]]:
 
 
 def _image(block: ImageContent) -> dict[str, Any]:
-    kind = block.mime_type.lower().replace("image/jpg", "image/jpeg")
-    if kind not in _IMAGE_TYPES:
-        return {"text": f"(image omitted: the API does not accept {block.mime_type})"}
-    return {"inlineData": {"mimeType": kind, "data": block.data}}
+    return {"inlineData": {"mimeType": block.mime_type, "data": block.data}}
 
 
 # Answers
@@ -96,7 +93,7 @@ def _answer_part(block: Any, model: Model) -> Iterator[dict[str, Any]]:
         yield {"functionCall": call, **_signature(block.thought_signature)}
     elif isinstance(block, TextContent):
         signature = _signature(block.text_signature)
-        if block.text.strip() or signature:  # a signature may come with an empty text
+        if block.text.strip() or signature:  # a signature may come with an empty text, and may not be this API's
             yield {"text": block.text, **signature}
     elif isinstance(block, ThinkingContent) and block.thinking.strip():
         yield {"text": block.thinking, "thought": True, **_signature(block.thinking_signature)}
@@ -120,9 +117,8 @@ def _add_results(contents: list[dict[str, Any]], results: list[ToolResultMessage
     parts = []
     for result in results:
         texts = [block.text for block in result.content if isinstance(block, TextContent)]
-        converted = [_image(block) for block in result.content if isinstance(block, ImageContent)]
-        output = "\n".join([*texts, *(image["text"] for image in converted if "text" in image)])
-        attached = [image for image in converted if "inlineData" in image]
+        attached = [_image(block) for block in result.content if isinstance(block, ImageContent)]
+        output = "\n".join(texts)
         response: dict[str, Any] = {"name": result.tool_name}
         response["response"] = {"error" if result.is_error else "output": output or (_IMAGE_ALONE if attached else "")}
         if needs_call_ids(model.id):

@@ -8,7 +8,7 @@ from pi_provider_google.families import takes_output_schema
 from pi_provider_google.messages import to_contents
 from pi_provider_google.thinking import limits
 from pi_provider_google.tools import is_strict, to_tool_config, to_tools
-from pi_provider_kit import sampling_params, system_prompt_of
+from pi_provider_kit import SentTools, sampling_params, system_prompt_of
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
@@ -24,15 +24,16 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
         RequestFailed: The model's data lead to an invalid request, or a tool requires
             constrained sampling, and that cannot be.
     """
-    payload: dict[str, Any] = {"contents": to_contents(context.messages, model)}
+    sent = SentTools(context.tools, model)
+    payload: dict[str, Any] = {"contents": to_contents(context.messages, model, sent)}
     prompt = system_prompt_of(context)
     if prompt.strip():
         payload["systemInstruction"] = {"role": "user", "parts": [{"text": prompt}]}
-    tools = to_tools(context.tools, model)
+    tools = to_tools(sent, model)
     if tools:
         payload["tools"] = tools
-        strict = any(is_strict(tool, model) for tool in context.tools)
-        choice = to_tool_config(options.tool_choice, strict=strict)
+        strict = any(is_strict(tool, model) for tool in sent)
+        choice = to_tool_config(options.tool_choice, sent, strict=strict)
         if choice is not None:
             payload["toolConfig"] = choice
     config = limits(model, context, options)

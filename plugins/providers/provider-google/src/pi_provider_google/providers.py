@@ -47,7 +47,7 @@ class GenerativeAI(_Google):
                 sdk={"vertexai": False, "api_key": key},
             )
 
-        return answered(self._http, prepare, model, options)
+        return answered(self._http, prepare, model, context, options)
 
 
 class GenerativeImages(_Google):
@@ -79,7 +79,7 @@ class Vertex(_Google):
         async def prepare() -> Call:
             return await vertex_call(model, to_payload(model, context, options), options)
 
-        return answered(self._http, prepare, model, options)
+        return answered(self._http, prepare, model, context, options)
 
 
 class CodeAssist(_Google):
@@ -106,4 +106,4 @@ class CodeAssist(_Google):
         async def prepare() -> Call:
             return code_assist_call(model, to_payload(model, context, options), options, key)
 
-        return answered(self._http, prepare, model, options)
+        return answered(self._http, prepare, model, context, options)

@@ -28,7 +28,7 @@ def openapi_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _converted(schema: Any, definitions: dict[str, Any], depth: int) -> dict[str, Any]:
-    if not isinstance(schema, dict) or depth > _DEPTH:
+    if not isinstance(schema, dict) or not schema or depth > _DEPTH:
         return {"type": "object"}
     if isinstance(schema.get("$ref"), str):
         found = _dict(definitions.get(schema["$ref"].rpartition("/")[2]))

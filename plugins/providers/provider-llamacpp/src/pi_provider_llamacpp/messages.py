@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs.content import ThinkingContent
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
 from pi_provider_kit import (
+    SentTools,
     clamp_thinking_level,
     compact_json,
     sampling_params,
@@ -28,16 +29,17 @@ _ERROR = "[tool error] "
 
 def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
     """Return the request as plain data, with the schema of an answer's text as ``output``."""
+    sent = SentTools(context.tools, model)
     payload: dict[str, Any] = {
         "model": model.id,
-        "messages": list(_messages(model, context)),
+        "messages": list(_messages(model, context, sent)),
         "stream_options": {"include_usage": True},
         "return_progress": True,
     }
     if options.max_tokens is not None:
         payload["max_tokens"] = options.max_tokens
     if context.tools:
-        payload["tools"] = [_tool(tool) for tool in context.tools]
+        payload["tools"] = [_tool(tool) for tool in sent]
         if options.tool_choice is not None:
             payload["tool_choice"] = options.tool_choice
     elif options.output_schema is not None:  # with tools an answer in JSON could not be distinguished from a call
@@ -51,21 +53,21 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
 
 
 def _tool(tool: Any) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return {"type": "function", "function": function}
 
 
-def _messages(model: Model, context: Context) -> Iterator[dict[str, Any]]:
+def _messages(model: Model, context: Context, sent: SentTools) -> Iterator[dict[str, Any]]:
     prompt = system_prompt_of(context)
     if prompt.strip():
         yield {"role": "system", "content": prompt}
-    for message in transform_messages(context.messages, model, sanitized_id):
+    for message in transform_messages(context.messages, model, sanitized_id, tools=sent):
         if isinstance(message, UserMessage):
             yield {"role": "user", "content": text_of(message.content)}
         elif isinstance(message, AssistantMessage):
             yield from _answer(message)
         elif isinstance(message, ToolResultMessage):
-            text = text_of(message.content) or "(no tool output)"
+            text = text_of(message.content)
             text = f"{_ERROR}{text}" if message.is_error else text
             yield {"role": "tool", "tool_call_id": message.tool_call_id, "name": message.tool_name, "content": text}
 

@@ -56,12 +56,12 @@ class LlamaCpp:
         A failed request is an answer, not an exception: it ends the stream with an ``Error`` whose message keeps the
         text received so far.
         """
-        from pi_provider_kit import AnswerBuilder, read_answer
+        from pi_provider_kit import AnswerBuilder, SentTools, read_answer
         from pi_provider_llamacpp.reading import Reading
 
         @cache
         def reader() -> Reading:
-            return Reading(AnswerBuilder(model))
+            return Reading(AnswerBuilder(model, SentTools(context.tools, model)))
 
         return read_answer(self._chunks(model, context, options), reader, options)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.content import ToolCall
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context
+    from pi_provider_kit import SentTools
 
 __all__ = ["to_messages"]
 
@@ -21,11 +22,11 @@ _ERROR = "[tool error] "
 """Prefix of a failed call's result: the API has no field for it."""
 
 
-def to_messages(model: Model, context: Context) -> list[dict[str, Any]]:
+def to_messages(model: Model, context: Context, tools: SentTools) -> list[dict[str, Any]]:
     """Return the system prompt and the conversation in the API's format."""
     prompt = system_prompt_of(context)
     sent: list[dict[str, Any]] = [{"role": "system", "content": prompt}] if prompt.strip() else []
-    for message in transform_messages(context.messages, model, mistral_id):
+    for message in transform_messages(context.messages, model, mistral_id, tools=tools):
         if isinstance(message, UserMessage):
             content = message.content
             sent.append({"role": "user", "content": content if isinstance(content, str) else _parts(content)})
@@ -42,7 +43,7 @@ def _parts(content: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def _part(block: Any) -> dict[str, Any] | None:
-    if isinstance(block, TextContent) and block.text.strip():
+    if isinstance(block, TextContent):
         return {"type": "text", "text": block.text}
     if isinstance(block, ImageContent):
         return {"type": "image_url", "image_url": data_url(block)}
@@ -64,23 +65,21 @@ def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    """Return the call. Its id may be this model's own and yet not nine characters: a gateway's, a local server's."""
     arguments = compact_json(call.arguments)
     function = {"name": call.name, "arguments": arguments}
-    return {"id": mistral_id(call.id), "type": "function", "function": function, "index": 0}
+    return {"id": call.id, "type": "function", "function": function, "index": 0}
 
 
 def _result(message: ToolResultMessage) -> dict[str, Any]:
     """Return the result: its text, which is never empty, then its images."""
     images = _parts(block for block in message.content if isinstance(block, ImageContent))
     text = "\n".join(block.text for block in message.content if isinstance(block, TextContent))
-    if not text.strip():
-        text = "(see attached image)" if images else "(no tool output)"
+    text = text or "(see attached image)"
     if message.is_error:
         text = f"{_ERROR}{text}"
     return {
         "role": "tool",
-        "tool_call_id": mistral_id(message.tool_call_id),
+        "tool_call_id": message.tool_call_id,
         "name": message.tool_name,
         "content": [{"type": "text", "text": text}, *images],
     }

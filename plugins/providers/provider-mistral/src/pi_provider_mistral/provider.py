@@ -40,10 +40,10 @@ class MistralConversations:
 
         @cache
         def reader() -> Reading:
-            from pi_provider_kit import AnswerBuilder
+            from pi_provider_kit import AnswerBuilder, SentTools
             from pi_provider_mistral.reading import Reading
 
-            return Reading(AnswerBuilder(model))
+            return Reading(AnswerBuilder(model, SentTools(context.tools, model)))
 
         return read_answer(self._events(model, context, options, reader), reader, options)
 

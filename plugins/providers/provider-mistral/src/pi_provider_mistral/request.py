@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_provider_kit import (
+    SentTools,
     clamp_thinking_level,
     default_max_tokens,
     estimate_context_tokens,
@@ -55,19 +56,20 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
     Raises:
         RequestFailed: A tool requires constrained sampling, and its schema has no strict form.
     """
+    sent = SentTools(context.tools, model)
     payload: dict[str, Any] = {
         "model": model.id,
         "stream": True,
-        "messages": to_messages(model, context),
+        "messages": to_messages(model, context, sent),
         "max_tokens": options.max_tokens or default_max_tokens(model, estimate_context_tokens(context)),
     }
     session = _cached_session(options)
     if session is not None:
         payload["prompt_cache_key"] = session
     if context.tools:
-        payload["tools"] = [_tool(tool, model) for tool in context.tools]
+        payload["tools"] = [_tool(tool, model) for tool in sent]
         if options.tool_choice is not None:
-            payload["tool_choice"] = _tool_choice(options.tool_choice)
+            payload["tool_choice"] = _tool_choice(options.tool_choice, sent)
     elif options.output_schema is not None:  # with tools the API would answer in JSON where it should call one
         schema = {"name": "output", "schema": dict(options.output_schema), "strict": True}
         payload["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -92,17 +94,17 @@ def _tool(tool: Tool, model: Model) -> dict[str, Any]:
     function = {
         "name": tool.name,
         "description": tool.description,
-        "parameters": dict(tool.parameters) if strict is None else strict,
+        "parameters": tool.parameters if strict is None else strict,
         "strict": strict is not None,
     }
     return {"type": "function", "function": function}
 
 
-def _tool_choice(choice: Any) -> Any:
+def _tool_choice(choice: Any, sent: SentTools) -> Any:
     """Return the choice in this API's format: ``auto``, ``none``, ``any``, ``required`` or one function."""
     if isinstance(choice, dict):
         name = choice.get("name") or (choice.get("function") or {}).get("name")
         if name:
-            return {"type": "function", "function": {"name": name}}
+            return {"type": "function", "function": {"name": sent.sent(name)}}
         return choice.get("type", "auto")  # Anthropic's format: {"type": "any"}
     return choice

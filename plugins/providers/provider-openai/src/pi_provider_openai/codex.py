@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import HttpFailed, sampling_params, system_prompt_of
+from pi_provider_kit import HttpFailed, SentTools, sampling_params, system_prompt_of
 from pi_provider_openai.responses_messages import to_input
 from pi_provider_openai.responses_request import (
     ENCRYPTED,
@@ -34,16 +34,17 @@ _INSTRUCTIONS = "You are a helpful assistant."
 def codex_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
     """Return the body."""
     compat = responses_compat(model)
+    sent = SentTools(context.tools, model)
     prompt = context.system_prompt if compat["supportsMidConvoSystemMessages"] else system_prompt_of(context)
     payload: dict[str, Any] = {
         "model": model.id,
         "store": False,
         "stream": True,
-        "instructions": prompt or _INSTRUCTIONS,
-        "input": to_input(model, context, compat, with_prompt=False),
+        "instructions": prompt if prompt.strip() else _INSTRUCTIONS,
+        "input": to_input(model, context, compat, sent, with_prompt=False),
         "text": {"verbosity": "medium"},
         "include": [ENCRYPTED],
-        "tool_choice": "auto" if options.tool_choice is None else responses_tool_choice(options.tool_choice),
+        "tool_choice": "auto" if options.tool_choice is None else responses_tool_choice(options.tool_choice, sent),
         "parallel_tool_calls": True,
     }
     key = cache_key(options)
@@ -54,7 +55,7 @@ def codex_payload(model: Model, context: Context, options: StreamOptions) -> dic
     if context.tools:
         strict = {} if (model.compat or {}).get("supportsStrictMode") is False else {"strict": None}
         plain = {**compat, "supportsStrictMode": False}
-        payload["tools"] = [{"type": "function", **function_of(tool, model, plain), **strict} for tool in context.tools]
+        payload["tools"] = [{"type": "function", **function_of(tool, model, plain), **strict} for tool in sent]
     thinking = thinking_of(model, options)
     if thinking.level is not None:
         effort = _effort(model.id, str(thinking.effort))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context
+    from pi_provider_kit import SentTools
 
 __all__ = ["REASONING_FIELDS", "mark_for_cache", "to_messages"]
 
@@ -26,14 +27,16 @@ _BRIDGE = {"role": "assistant", "content": "I have processed the tool results."}
 _IMAGES_FOLLOW = "Attached image(s) from tool result:"
 
 
-def to_messages(model: Model, context: Context, compat: Mapping[str, Any]) -> list[dict[str, Any]]:
+def to_messages(model: Model, context: Context, compat: Mapping[str, Any], tools: SentTools) -> list[dict[str, Any]]:
     """Return the system prompt and the conversation in the host's format."""
     in_place = bool(compat["supportsMidConvoSystemMessages"])
     role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"
     prompt = clean_text(context.system_prompt) if in_place else system_prompt_of(context)
-    sent: list[dict[str, Any]] = [{"role": role, "content": prompt}] if prompt else []
+    sent: list[dict[str, Any]] = [{"role": role, "content": prompt}] if prompt.strip() else []
     images: list[dict[str, Any]] = []
-    messages = transform_messages(context.messages, model, lambda call_id: completions_id(call_id, model.provider))
+    messages = transform_messages(
+        context.messages, model, lambda call_id: completions_id(call_id, model.provider), tools=tools
+    )
     for message in messages:
         if images and not isinstance(message, ToolResultMessage):
             _add_user(sent, [{"type": "text", "text": _IMAGES_FOLLOW}, *images], compat)
@@ -45,7 +48,7 @@ def to_messages(model: Model, context: Context, compat: Mapping[str, Any]) -> li
             _add_user(sent, _parts(message.content), compat)
         elif isinstance(message, AssistantMessage):
             sent.extend(_answer(message, model, compat))
-        elif in_place and (text := clean_text(text_of(message.content))):
+        elif in_place and (text := clean_text(text_of(message.content))).strip():
             sent.append({"role": role, "content": text})
     if images:
         _add_user(sent, [{"type": "text", "text": _IMAGES_FOLLOW}, *images], compat)
@@ -113,7 +116,7 @@ def _answer(message: AssistantMessage, model: Model, compat: Mapping[str, Any]) 
 
 def _content(message: AssistantMessage, thoughts: list[ThinkingContent], compat: Mapping[str, Any]) -> Any:
     """Return a string, null if there is no text, or parts where thinking has to be text."""
-    texts = [block.text for block in message.content if isinstance(block, TextContent) and block.text.strip()]
+    texts = [block.text for block in message.content if isinstance(block, TextContent)]
     spoken = [block.thinking for block in thoughts if block.thinking.strip()]
     if spoken and compat["requiresThinkingAsText"]:
         return [{"type": "text", "text": text} for text in ("\n\n".join(spoken), *texts)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import sampling_params, thinking_budget
+from pi_provider_kit import SentTools, sampling_params, thinking_budget
 from pi_provider_openai.completions_messages import mark_for_cache, to_messages
 from pi_provider_openai.shared import (
     affinity_headers,
@@ -166,8 +166,9 @@ def completions_payload(
 ) -> dict[str, Any]:
     """Return the body, as plain data; ``compat`` has every flag (``compat_of``)."""
     retention = cache_retention(options)
-    messages = to_messages(model, context, compat)
-    tools = [{"type": "function", "function": function_of(tool, model, compat)} for tool in context.tools]
+    sent = SentTools(context.tools, model)
+    messages = to_messages(model, context, compat, sent)
+    tools = [{"type": "function", "function": function_of(tool, model, compat)} for tool in sent]
     mark_for_cache(messages, tools, retention, compat)
     limit = max_tokens(model, context, options)
     payload: dict[str, Any] = {
@@ -185,7 +186,7 @@ def completions_payload(
     if tools and compat["zaiToolStream"]:
         payload["tool_stream"] = True
     if tools and options.tool_choice is not None:
-        payload["tool_choice"] = _tool_choice(options.tool_choice)
+        payload["tool_choice"] = _tool_choice(options.tool_choice, sent)
     if options.output_schema is not None and compat["supportsStructuredOutput"]:
         payload["response_format"] = {"type": "json_schema", "json_schema": output_format(options.output_schema)}
     payload.update(thinking_fields(model, options, compat, limit))
@@ -238,12 +239,14 @@ def _routing(compat: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _tool_choice(choice: Any) -> Any:
+def _tool_choice(choice: Any, sent: SentTools) -> Any:
     """Return the choice in this API's format; ``any`` and ``{"type": "tool", "name": ...}`` are Anthropic's."""
     if choice == "any":
         return "required"
-    if isinstance(choice, dict) and choice.get("type") in ("tool", "function") and "name" in choice:
-        return {"type": "function", "function": {"name": choice["name"]}}
+    if isinstance(choice, dict) and choice.get("type") in ("tool", "function"):
+        name = choice.get("name") or (choice.get("function") or {}).get("name")
+        if isinstance(name, str):
+            return {"type": "function", "function": {"name": sent.sent(name)}}
     return choice
 
 

@@ -61,15 +61,19 @@ class Completions(_OpenAI):
             )
 
         def reader() -> AnswerReader[bytes]:
+            from pi_provider_kit import SentTools
             from pi_provider_openai.completions_events import CompletionsFeeder
 
             may_call = tool_choice_allows_calls(options) and options.output_schema is None
-            return CompletionsFeeder(
+            sent = SentTools(context.tools, model)
+            feeder = CompletionsFeeder(
                 model,
                 needs_finish_reason=bool(compat["supportsFinishReason"]),
-                tools=context.tools,
+                tools=tuple(sent),
                 written=may_call and is_local(model.base_url),
             )
+            feeder.builder.tools = sent
+            return feeder
 
         return answered(self._http, prepare, reader, model, options)
 
@@ -102,7 +106,7 @@ class Responses(_OpenAI):
                 error_text=_named_error(model),
             )
 
-        return answered(self._http, prepare, partial(_responses_reader, model), model, options)
+        return answered(self._http, prepare, partial(_responses_reader, model, context), model, options)
 
 
 class AzureResponses(_OpenAI):
@@ -137,7 +141,7 @@ class AzureResponses(_OpenAI):
                 error_text=_named_error(model),
             )
 
-        return answered(self._http, prepare, partial(_responses_reader, model), model, options)
+        return answered(self._http, prepare, partial(_responses_reader, model, context), model, options)
 
 
 class CodexResponses(_OpenAI):
@@ -170,7 +174,7 @@ class CodexResponses(_OpenAI):
                 error_text=_named_error(model),
             )
 
-        reader = partial(_responses_reader, model, prefix="Codex error: ")
+        reader = partial(_responses_reader, model, context, prefix="Codex error: ")
         return answered(self._http, prepare, reader, model, options, explain=codex_limit)
 
 
@@ -219,10 +223,13 @@ class Moderations(_OpenAI):
         )
 
 
-def _responses_reader(model: Model, **settings: str) -> AnswerReader[bytes]:
+def _responses_reader(model: Model, context: Context, **settings: str) -> AnswerReader[bytes]:
+    from pi_provider_kit import SentTools
     from pi_provider_openai.responses_events import ResponsesFeeder
 
-    return ResponsesFeeder(model, **settings)
+    feeder = ResponsesFeeder(model, **settings)
+    feeder.builder.tools = SentTools(context.tools, model)
+    return feeder
 
 
 def _named_error(model: Model) -> str:

@@ -19,10 +19,11 @@ from pi_provider_kit import (
 from pi_provider_openai.shared import result_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context
+    from pi_provider_kit import SentTools
 
 __all__ = ["TextSignature", "to_input"]
 
@@ -52,21 +53,21 @@ class TextSignature(NamedTuple):
 
 
 def to_input(
-    model: Model, context: Context, compat: Mapping[str, Any], *, with_prompt: bool = True
+    model: Model, context: Context, compat: Mapping[str, Any], tools: SentTools, *, with_prompt: bool = True
 ) -> list[dict[str, Any]]:
     """Return the items; the system prompt is the first of them unless it is sent separately."""
     in_place = bool(compat["supportsMidConvoSystemMessages"])
     role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"
     prompt = clean_text(context.system_prompt) if in_place else system_prompt_of(context)
-    items: list[dict[str, Any]] = [{"role": role, "content": prompt}] if prompt and with_prompt else []
-    for number, message in enumerate(transform_messages(context.messages, model, responses_id)):
+    items: list[dict[str, Any]] = [{"role": role, "content": prompt}] if prompt.strip() and with_prompt else []
+    for number, message in enumerate(transform_messages(context.messages, model, responses_id, tools=tools)):
         if isinstance(message, UserMessage):
             items.append({"role": "user", "content": _parts(message.content)})
         elif isinstance(message, AssistantMessage):
             items.extend(_answer(message, number, ours=same_model(message, model)))
         elif isinstance(message, ToolResultMessage):
             items.append(_result(message))
-        elif in_place and (text := clean_text(text_of(message.content))):
+        elif in_place and (text := clean_text(text_of(message.content))).strip():
             items.append({"role": role, "content": text})
     return items
 
@@ -92,21 +93,42 @@ def _result(message: ToolResultMessage) -> dict[str, Any]:
 def _answer(message: AssistantMessage, number: int, *, ours: bool) -> Iterator[dict[str, Any]]:
     """Yield the items of one answer.
 
-    Ids of calls are sent back only together with the preceding reasoning: the API checks that.
+    Ids of calls are sent back only together with the preceding reasoning: the API checks that. It also refuses a
+    reasoning item with an id that is not followed by the item it came with; without its id, and that of the text after
+    it, it takes the item wherever it is.
     """
-    reasoning = [_json(block.thinking_signature) for block in message.content if isinstance(block, ThinkingContent)]
-    whole = ours and all(isinstance(item, dict) for item in reasoning)
+    reasoning = [_reasoning(block) for block in message.content if isinstance(block, ThinkingContent)]
+    whole = ours and all(reasoning)
     texts = 0
-    for block in message.content:
+    loose = False
+    """Whether the item before was sent without its id."""
+    for place, block in enumerate(message.content):
         if isinstance(block, ThinkingContent):
-            item = _json(block.thinking_signature)
-            if isinstance(item, dict):
-                yield item
+            if item := _reasoning(block):
+                loose = not _is_followed(message.content[place + 1 :])
+                yield {name: value for name, value in item.items() if name != "id"} if loose else item
         elif isinstance(block, TextContent):
-            yield _text(block, f"msg_pi_{number}" if not texts else f"msg_pi_{number}_{texts}")
+            text = _text(block, f"msg_pi_{number}" if not texts else f"msg_pi_{number}_{texts}")
             texts += 1
+            yield {name: value for name, value in text.items() if name not in ("id", "status")} if loose else text
+            loose = False
         elif isinstance(block, ToolCall):
             yield _call(block, whole=whole)
+            loose = False
+
+
+def _reasoning(block: ThinkingContent) -> dict[str, Any] | None:
+    """Return a reasoning item that can be sent back: nothing is stored, so it needs its content."""
+    item = _json(block.thinking_signature)
+    if not isinstance(item, dict) or not (item.get("encrypted_content") or item.get("content")):
+        return None
+    return item
+
+
+def _is_followed(rest: Sequence[Any]) -> bool:
+    """Whether reasoning is followed by a call, or by a text that has the id that it came with."""
+    following = next((block for block in rest if isinstance(block, TextContent | ToolCall)), None)
+    return isinstance(following, ToolCall) or (following is not None and bool(following.text_signature))
 
 
 def _text(block: TextContent, own_id: str) -> dict[str, Any]:

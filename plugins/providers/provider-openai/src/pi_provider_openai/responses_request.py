@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import sampling_params
+from pi_provider_kit import SentTools, sampling_params
 from pi_provider_openai.completions_compat import host_of
 from pi_provider_openai.responses_messages import to_input
 from pi_provider_openai.shared import (
@@ -74,9 +74,10 @@ def responses_payload(
     model: Model, context: Context, options: StreamOptions, compat: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the body, as plain data."""
+    sent = SentTools(context.tools, model)
     payload: dict[str, Any] = {
         "model": model.id,
-        "input": to_input(model, context, compat),
+        "input": to_input(model, context, compat, sent),
         "stream": True,
         "store": False,
     }
@@ -90,9 +91,9 @@ def responses_payload(
     if options.temperature is not None:
         payload["temperature"] = options.temperature
     if context.tools:
-        payload["tools"] = [{"type": "function", **function_of(tool, model, compat)} for tool in context.tools]
+        payload["tools"] = [{"type": "function", **function_of(tool, model, compat)} for tool in sent]
         if options.tool_choice is not None:
-            payload["tool_choice"] = responses_tool_choice(options.tool_choice)
+            payload["tool_choice"] = responses_tool_choice(options.tool_choice, sent)
     if options.output_schema is not None and compat["supportsStructuredOutput"]:
         payload["text"] = {"format": {"type": "json_schema", **output_format(options.output_schema)}}
     payload.update(responses_thinking(model, options, compat))
@@ -124,12 +125,12 @@ def responses_thinking(model: Model, options: StreamOptions, compat: Mapping[str
     return fields
 
 
-def responses_tool_choice(choice: Any) -> Any:
+def responses_tool_choice(choice: Any, sent: SentTools) -> Any:
     """Return the choice in this API's format; ``any`` and ``{"type": "tool", "name": ...}`` are Anthropic's."""
     if choice == "any":
         return "required"
-    if isinstance(choice, dict) and isinstance(choice.get("function"), dict):
-        return {"type": "function", "name": choice["function"].get("name")}
-    if isinstance(choice, dict) and choice.get("type") == "tool" and "name" in choice:
-        return {"type": "function", "name": choice["name"]}
+    if isinstance(choice, dict) and choice.get("type", "function") in ("tool", "function"):
+        name = choice.get("name") or (choice.get("function") or {}).get("name")
+        if isinstance(name, str):
+            return {"type": "function", "name": sent.sent(name)}
     return choice

@@ -149,12 +149,9 @@ def request_for(model: Model, options: StreamOptions, path: str, payload: dict[s
 
 
 def result_text(content: Iterable[Any]) -> str:
-    """Return the text of a tool's result, or a placeholder where it has none."""
-    blocks = tuple(content)
-    text = "\n".join(block.text for block in blocks if isinstance(block, TextContent))
-    if text:
-        return text
-    return "(see attached image)" if any(isinstance(block, ImageContent) for block in blocks) else "(no tool output)"
+    """Return the text of a tool's result, or a placeholder where it has only images."""
+    text = "\n".join(block.text for block in content if isinstance(block, TextContent))
+    return text or "(see attached image)"
 
 
 def loads(data: bytes) -> Any:
@@ -206,7 +203,7 @@ def tool_choice_allows_calls(options: StreamOptions) -> bool:
 
 
 def function_of(tool: Tool, model: Model, compat: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool's name, description and schema.
+    """Return name, description and schema of a tool as ``SentTools`` has it.
 
     Every tool has a ``strict`` where ``supportsStrictMode`` is set: OpenAI treats a tool without it as strict
     and changes its schema. Other hosts may reject an unknown field.
@@ -219,7 +216,7 @@ def function_of(tool: Tool, model: Model, compat: Mapping[str, Any]) -> dict[str
     function: dict[str, Any] = {
         "name": tool.name,
         "description": tool.description,
-        "parameters": dict(tool.parameters) if schema is None else schema,
+        "parameters": tool.parameters if schema is None else schema,
     }
     return {**function, "strict": schema is not None} if supported else function
 
