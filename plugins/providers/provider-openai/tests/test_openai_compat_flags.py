@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from pi_provider_openai.completions_compat import DEFAULTS, compat_of
 
@@ -145,9 +146,10 @@ async def messages_with(compat, make_model, chat, payload_of, **fields):
 
 
 async def test_supports_developer_role(make_model, chat, payload_of):
-    body = await messages_with({"supportsDeveloperRole": False}, make_model, chat, payload_of)
+    plain = await messages_with({}, make_model, chat, payload_of)
+    body = await messages_with({"supportsDeveloperRole": True}, make_model, chat, payload_of)
 
-    assert body["messages"][0]["role"] == "system"
+    assert [each["messages"][0]["role"] for each in (plain, body)] == ["system", "developer"]
 
 
 async def test_requires_tool_result_name(make_model, chat, payload_of):
@@ -253,14 +255,18 @@ async def test_supports_finish_reason(make_model, chat, reply):
     assert (message.text, message.stop_reason) == ("Hi", "stop")
 
 
-NOT_STANDARD = {"supportsStore": False, "supportsDeveloperRole": False}
+NOT_STANDARD = {"supportsStore": False}
 PLAIN = {**NOT_STANDARD, "supportsReasoningEffort": False, "maxTokensField": "max_tokens"}
 
 
 @pytest.mark.parametrize(
     ("base_url", "expected"),
     [
-        ("https://api.openai.com/v1", {"promptCacheKeyMode": "session", "supportsStructuredOutput": True}),
+        (
+            "https://api.openai.com/v1",
+            {"promptCacheKeyMode": "session", "supportsStructuredOutput": True, "supportsDeveloperRole": True},
+        ),
+        ("https://mine.openai.azure.com/openai/v1", {"supportsDeveloperRole": True}),
         ("https://api.cerebras.ai/v1", NOT_STANDARD),
         (
             "https://api.x.ai/v1",
@@ -291,7 +297,6 @@ PLAIN = {**NOT_STANDARD, "supportsReasoningEffort": False, "maxTokensField": "ma
         (
             "https://openrouter.ai/api/v1",
             {
-                "supportsDeveloperRole": False,
                 "thinkingFormat": "openrouter",
                 "sendSessionAffinityHeaders": True,
                 "sessionAffinityFormat": "openrouter",
@@ -308,6 +313,46 @@ def test_hosts_are_known_by_their_address(make_model, base_url, expected):
     found = compat_of(make_model(base_url=base_url))
 
     assert {name: value for name, value in found.items() if value != DEFAULTS[name]} == expected
+
+
+@pytest.mark.parametrize("base_url", ["https://api.moonshot.ai/v1", "https://openrouter.ai/api/v1", "http://proxy/v1"])
+async def test_kimi_gets_reasoning_content_with_every_call(make_model, chat, payload_of, base_url):
+    kimi = make_model(base_url=base_url, id="moonshotai/Kimi-K2.6", reasoning=True)
+    other = make_model(provider="other", id="gpt")
+    prompt = (chat.user("a"), chat.answer(other, chat.call("c1", "read")), chat.result("c1", "ok"), chat.user("b"))
+    body = await payload_of(kimi, *prompt)
+
+    assert [each.get("reasoning_content") for each in body["messages"]] == [None, "", None, None]
+
+
+FORCED = {"type": "function", "function": {"name": "read"}}
+
+
+@pytest.mark.parametrize("choice", ["required", "any", {"type": "tool", "name": "read"}])
+@pytest.mark.parametrize(
+    ("thinking_format", "off"),
+    [("deepseek", {"thinking": {"type": "disabled"}}), ("qwen", {"enable_thinking": False})],
+)
+async def test_a_forced_call_turns_thinking_off_where_the_host_refuses_both(
+    make_model, chat, payload_of, read_tool, thinking_format, off, choice
+):
+    model = make_model(reasoning=True, compat={"thinkingFormat": thinking_format})
+    asked = {"tools": [read_tool], "tool_choice": choice, "reasoning": "high"}
+    body = await payload_of(model, chat.user("a"), **asked)
+    always = evolve(model, thinking_level_map={"off": None})
+    thinks = await payload_of(always, chat.user("a"), **asked)
+
+    assert body["tool_choice"] in ("required", FORCED)
+    assert {name: body[name] for name in ("thinking", "enable_thinking", "reasoning_effort") if name in body} == off
+    assert thinks["tool_choice"] == "auto"
+    assert thinks["reasoning_effort"] == "high"
+
+
+async def test_thinking_stays_where_no_call_is_forced(make_model, chat, payload_of, read_tool):
+    model = make_model(reasoning=True, compat={"thinkingFormat": "deepseek"})
+    body = await payload_of(model, chat.user("a"), tools=[read_tool], tool_choice="auto", reasoning="high")
+
+    assert (body["tool_choice"], body["thinking"]) == ("auto", {"type": "enabled"})
 
 
 def test_the_models_data_win_over_the_hosts_defaults(make_model):

@@ -15,7 +15,7 @@ async def test_a_host_that_nothing_is_known_of_counts_as_standard(make_model, ch
     assert body == {
         "model": "gpt-fake",
         "messages": [
-            {"role": "developer", "content": "Be brief."},
+            {"role": "system", "content": "Be brief."},
             {"role": "user", "content": [{"type": "text", "text": "Hi"}]},
         ],
         "stream": True,

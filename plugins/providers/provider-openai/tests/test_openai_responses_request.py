@@ -24,7 +24,7 @@ async def test_a_request(model, chat, payload_of, read_tool):
     assert body == {
         "model": "gpt-fake",
         "input": [
-            {"role": "developer", "content": "Be brief."},
+            {"role": "system", "content": "Be brief."},
             {"role": "user", "content": [{"type": "input_text", "text": "Hi"}]},
         ],
         "stream": True,
@@ -62,12 +62,22 @@ async def test_thinking(make_model, chat, payload_of, fields, options, expected)
     assert {name: body[name] for name in ("reasoning", "include") if name in body} == expected
 
 
-@pytest.mark.parametrize("fields", [{"reasoning": False}, {"compat": {"supportsDeveloperRole": False}}])
-async def test_the_system_prompt_has_the_role_system_where_developer_is_not_known(make_model, chat, payload_of, fields):
+@pytest.mark.parametrize(
+    ("fields", "role"),
+    [
+        ({}, "system"),
+        ({"provider": "openai"}, "developer"),
+        ({"base_url": "https://eu.api.openai.com/v1"}, "developer"),
+        ({"compat": {"supportsDeveloperRole": True}}, "developer"),
+        ({"provider": "openai", "compat": {"supportsDeveloperRole": False}}, "system"),
+        ({"provider": "openai", "reasoning": False}, "system"),
+    ],
+)
+async def test_the_system_prompt_has_the_role_developer_at_openai_alone(make_model, chat, payload_of, fields, role):
     model = make_model("openai-responses", **{"reasoning": True, **fields})
     body = await payload_of(model, chat.user("Hi"), system="S")
 
-    assert body["input"][0] == {"role": "system", "content": "S"}
+    assert body["input"][0] == {"role": role, "content": "S"}
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,7 @@ async def test_completions_bodies_are_those_of_the_client(make_model, chat, ask,
     conversation = {
         "model": "gpt-fake",
         "messages": [
-            {"role": "developer", "content": "S"},
+            {"role": "system", "content": "S"},
             user("a"),
             {
                 "role": "assistant",
@@ -292,7 +292,7 @@ async def test_responses_bodies_are_those_of_the_client(make_model, chat, ask, v
     conversation = {
         "model": "gpt-fake",
         "input": [
-            {"role": "developer", "content": "S"},
+            {"role": "system", "content": "S"},
             {"role": "user", "content": [{"type": "input_text", "text": "a"}]},
             item,
             {

@@ -26,7 +26,7 @@ DEFAULTS: dict[str, Any] = {
     "requiresToolsWithToolHistory": False,
     "sendSessionAffinityHeaders": False,
     "sessionAffinityFormat": "openai",
-    "supportsDeveloperRole": True,
+    "supportsDeveloperRole": False,
     "supportsFinishReason": True,
     "supportsLongCacheRetention": True,
     "supportsMidConvoSystemMessages": False,
@@ -44,7 +44,7 @@ DEFAULTS: dict[str, Any] = {
     "vllmPriority": None,
     "zaiToolStream": False,
 }
-"""Default of every flag, for OpenAI itself and unknown hosts; names and values as in models.json.
+"""Default of every flag, for unknown hosts; names and values as in models.json.
 
 - ``promptCacheKeyMode``: ``session`` sends the session's id as ``prompt_cache_key``, ``long`` only for the retention
   ``long``, ``none`` never. (The contract names the flag and not its values.)
@@ -52,7 +52,8 @@ DEFAULTS: dict[str, Any] = {
   all active ones go into ``tools``.
 """
 
-_NOT_STANDARD = {"supportsStore": False, "supportsDeveloperRole": False}
+_NOT_STANDARD = {"supportsStore": False}
+_DEVELOPER = {"supportsDeveloperRole": True}
 _NO_EFFORT = {"supportsReasoningEffort": False}
 _MAX_TOKENS = {"maxTokensField": "max_tokens"}
 _SHORT_CACHE = {"supportsLongCacheRetention": False}
@@ -66,7 +67,8 @@ class _Host(NamedTuple):
 
 
 _HOSTS = (
-    _Host(("openai",), ("api.openai.com",), {"promptCacheKeyMode": "session", **_STRUCTURED}),
+    _Host(("openai",), ("api.openai.com",), {"promptCacheKeyMode": "session", **_DEVELOPER, **_STRUCTURED}),
+    _Host((), ("openai.azure.com", "cognitiveservices.azure.com"), _DEVELOPER),
     _Host(("cerebras",), ("cerebras.ai",), _NOT_STANDARD),
     _Host(("xai",), ("api.x.ai",), {**_NOT_STANDARD, **_NO_EFFORT, **_STRUCTURED}),
     _Host(("chutes",), ("chutes.ai",), {**_NOT_STANDARD, **_MAX_TOKENS}),
@@ -116,13 +118,15 @@ _HOSTS = (
         ("openrouter",),
         ("openrouter.ai",),
         {
-            "supportsDeveloperRole": False,
             "thinkingFormat": "openrouter",
             "sendSessionAffinityHeaders": True,
             "sessionAffinityFormat": "openrouter",
         },
     ),
 )
+
+_KIMI = "kimi-k"
+"""In the ids of models that think and refuse a call of their history without ``reasoning_content``, at any host."""
 
 _OPENROUTER_OWN_ROLES = ("anthropic/", "openai/")
 """Vendors whose models take the developer role also behind OpenRouter."""
@@ -143,6 +147,8 @@ def compat_of(model: Model) -> dict[str, Any]:
     """
     host = host_of(model.base_url)
     flags = dict(DEFAULTS)
+    if _KIMI in model.id.lower():
+        flags["requiresReasoningContentOnAssistantMessages"] = True
     for row in _HOSTS:
         if model.provider in row.providers or any(host == name or host.endswith(f".{name}") for name in row.hosts):
             flags.update(row.flags)

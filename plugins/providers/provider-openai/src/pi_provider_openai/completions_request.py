@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import SentTools, sampling_params, thinking_budget
+from attrs import evolve
+
+from pi_provider_kit import SentTools, sampling_params, supported_thinking_levels, thinking_budget
 from pi_provider_openai.completions_messages import mark_for_cache, to_messages
 from pi_provider_openai.shared import (
     affinity_headers,
@@ -28,6 +30,9 @@ __all__ = ["completions_headers", "completions_payload", "completions_thinking",
 
 _ANSWER = 1024
 """Minimum tokens for the answer."""
+
+_NO_FORCED_CALLS = ("deepseek", "qwen")
+"""``thinkingFormat`` of hosts that refuse thinking together with a forced call: DeepSeek, Moonshot, Alibaba."""
 
 
 def completions_thinking(model: Model, options: StreamOptions, compat: Mapping[str, Any]) -> Thinking:
@@ -189,10 +194,25 @@ def completions_payload(
         payload["tool_choice"] = _tool_choice(options.tool_choice, sent)
     if options.output_schema is not None and compat["supportsStructuredOutput"]:
         payload["response_format"] = {"type": "json_schema", "json_schema": output_format(options.output_schema)}
+    if _excludes(payload.get("tool_choice"), model, options, compat):
+        if "off" in supported_thinking_levels(model):
+            options = evolve(options, reasoning="off")
+        else:
+            payload["tool_choice"] = "auto"
     payload.update(thinking_fields(model, options, compat, limit))
     payload.update(_routing(compat))
     payload.update(sampling_params(model, options.reasoning))
     return payload
+
+
+def _excludes(choice: Any, model: Model, options: StreamOptions, compat: Mapping[str, Any]) -> bool:
+    """Whether the host refuses to think with this tool choice, which forces a call."""
+    forces = choice == "required" or isinstance(choice, dict)
+    return (
+        forces
+        and compat["thinkingFormat"] in _NO_FORCED_CALLS
+        and completions_thinking(model, options, compat).level is not None
+    )
 
 
 def completions_headers(

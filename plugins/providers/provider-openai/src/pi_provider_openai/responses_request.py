@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 _AZURE = "azure-openai-responses"
+_CODEX = "openai-codex-responses"
+
+_WITH_DEVELOPER = ("openai", "github-copilot")
+"""Providers that know the role ``developer``; every host knows ``system``."""
 
 ENCRYPTED = "reasoning.encrypted_content"
 """Requested because nothing is stored: the next request sends the reasoning back."""
@@ -44,7 +48,7 @@ _LEAST_OUTPUT = 16
 _DEFAULTS: dict[str, Any] = {
     "promptCacheKeyMode": "session",
     "sessionAffinityFormat": "openai",
-    "supportsDeveloperRole": True,
+    "supportsDeveloperRole": False,
     "supportsLongCacheRetention": True,
     "supportsMaxOutputTokens": True,
     "supportsMidConvoSystemMessages": False,
@@ -58,9 +62,11 @@ def responses_compat(model: Model) -> dict[str, Any]:
     """Return every flag's value; ``model.compat`` overrides the defaults of the API and the host."""
     host = host_of(model.base_url)
     flags = dict(_DEFAULTS)
+    at_openai = f".{host}".endswith(".api.openai.com")
+    flags["supportsDeveloperRole"] = at_openai or model.api in (_AZURE, _CODEX) or model.provider in _WITH_DEVELOPER
     if model.api == _AZURE:
         flags |= {"supportsStrictMode": True, "supportsLongCacheRetention": False}
-    elif f".{host}".endswith(".api.openai.com"):
+    elif at_openai:
         flags["supportsStrictMode"] = True
     if model.provider == "openrouter" or host.endswith("openrouter.ai"):
         flags["sessionAffinityFormat"] = "openrouter"
