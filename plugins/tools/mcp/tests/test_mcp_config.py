@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from pi_mcp.approvals import Approvals
 from pi_mcp.config import load_servers, project_files, read_servers
-from pi_mcp.values import MissingVariable, expand
+from pi_mcp.offer import Exposures
+from pi_mcp.values import MissingVariable, describe_entry, expand
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,6 +108,81 @@ def test_an_entry_without_a_program_only_switches_another_one(tmp_path: Path) ->
     server = load(trusted=True).servers["a"]
 
     assert (server.enabled, server.exposure, server.scope) == (False, "direct", "user")
+
+
+SHOWN = st.sampled_from(["direct", "deferred", "code", "hidden"])
+EXPOSED = st.just("auto") | SHOWN
+SWITCHES = st.fixed_dictionaries(
+    {},
+    optional={
+        "enabled": st.booleans(),
+        "disabled": st.booleans(),
+        "exposure": EXPOSED,
+        "toolExposure": st.dictionaries(st.sampled_from(["read", "delete_all", "delete_*", "*", "*_all"]), SHOWN),
+    },
+)
+
+
+@given(own=SWITCHES, first=SWITCHES, second=SWITCHES)
+def test_a_project_never_enables_a_server_of_the_user_nor_shows_a_hidden_tool(
+    tmp_path_factory: Any, own: dict[str, Any], first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    load = project(tmp_path_factory.mktemp("p"), {"a": first}, {"a": second}, {"a": {"command": "own", **own}})
+
+    alone, both = load(trusted=False).servers["a"], load(trusted=True).servers["a"]
+
+    assert alone.enabled or not both.enabled
+    exposures = [Exposures(100_000, lambda: None) for _ in range(2)]
+    for each, server in zip(exposures, (alone, both), strict=True):
+        each.decide({"a": (server, [])})
+    for tool in ("read", "delete_one", "delete_all"):
+        hidden = [each.of(server, tool) == "hidden" for each, server in zip(exposures, (alone, both), strict=True)]
+        assert hidden[1] or not hidden[0] or tool in own.get("toolExposure", {})
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "!x"},
+        {"command": "x", "args": ["a", "!touch y"]},
+        {"command": "x", "cwd": "!pwd"},
+        {"command": "x", "env": {"A": "!touch y"}},
+        {"url": "!x"},
+        {"url": "https://a.example", "headers": {"A": "!touch y"}},
+        {"url": "https://a.example", "oauth": {"clientSecret": "!touch y"}},
+    ],
+    ids=str,
+)
+def test_only_the_users_own_file_may_run_commands_for_values(entry: dict[str, Any]) -> None:
+    assert list(read({"a": entry}).servers) == ["a"]
+    (problem,) = read({"a": entry}, "project").problems
+    assert "is a value that runs a command (!...); only your own file may have one" in problem
+
+
+def test_the_question_about_a_server_shows_everything_that_is_approved() -> None:
+    entry = {
+        "command": "node",
+        "args": ["server.js", "a b"],
+        "cwd": "..",
+        "inheritEnv": True,
+        "env": {"NODE_OPTIONS": "--require ./evil.js", "KEY": "${ANTHROPIC_API_KEY}", "X": "a\x1b[2J\nb"},
+    }
+    remote = {"url": "https://a.example/${ZONE:-eu}", "headers": {"Authorization": "Bearer ${OPENAI_API_KEY}"}}
+
+    assert describe_entry(entry).splitlines() == [
+        "node server.js 'a b'",
+        "in the folder ..",
+        "with NODE_OPTIONS=--require ./evil.js",
+        "with KEY=${ANTHROPIC_API_KEY}",
+        "with X=a\\x1b[2J b",
+        "with ALL of your environment variables, keys included",
+        "it is given the values of your variables ANTHROPIC_API_KEY",
+    ]
+    assert describe_entry(remote).splitlines() == [
+        "https://a.example/${ZONE:-eu}",
+        "with the header Authorization: Bearer ${OPENAI_API_KEY}",
+        "it is given the values of your variables OPENAI_API_KEY, ZONE",
+    ]
 
 
 def test_names_that_would_give_tools_one_name_clash(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import time
@@ -25,6 +26,8 @@ pid=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$each" 2>/dev/null)
 done; true"""
 """Prints the announcements of the servers that run; for any POSIX shell."""
 
+_SIGNS = "._- @+,="
+_PLAIN_PATH = rf"/[\w/{re.escape(_SIGNS)}]*"
 _SECONDS = 60.0
 """For the login, which may ask for a password, and until the socket is forwarded."""
 
@@ -72,8 +75,15 @@ def served_on(host: str) -> list[ServedSession]:
     for line in done.stdout.splitlines():
         with suppress(ValueError, TypeError, KeyError):
             facts = json.loads(line)
-            found.append(ServedSession(facts["session"], facts["cwd"], facts["socket"]))
+            served = ServedSession(*map(_text, (facts["session"], facts["cwd"], facts["socket"])))
+            found.append(served)
     return found
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
 
 
 @contextmanager
@@ -85,8 +95,16 @@ def forwarded(host: str, served: ServedSession) -> Iterator[ServedSession]:
         served: One of the sessions that ``served_on`` returned for it.
 
     Raises:
+        PiClientError: The other computer names a socket that ssh would not take as it is written.
         ConnectionLost: ssh failed; it has printed why.
     """
+    # ssh expands ${VARIABLE} and %-tokens of a forwarded path on this computer, and sends the result to the other one.
+    if not re.fullmatch(_PLAIN_PATH, served.socket):
+        raise PiClientError(
+            f"{host!r} names the socket {served.socket[:100]!r}, which is not forwarded: it must be an absolute path of"
+            f" letters, digits and the characters in '{_SIGNS}'. Start pi serve there with another agent directory"
+            f" (PI_CODING_AGENT_DIR)."
+        )
     with TemporaryDirectory(prefix="pi-ssh-") as folder:
         socket = Path(folder, "socket")
         command = ["ssh", "-N", "-o", "ExitOnForwardFailure=yes", "-L", f"{socket}:{served.socket}", "--", host]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools.failure import ToolFailure, code_of
 from pi_tools.mutation_queue import file_mutation_queue
-from pi_tools.paths import resolve
+from pi_tools.paths import locate
 from pi_tools.text import clean
 from pi_tools.threads import check, finish
 from pi_tools.workspace import file_operations
@@ -62,11 +62,12 @@ def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Too
         if not edits:
             raise ToolFailure("Edit tool input is invalid. edits must contain at least one replacement.")
         operations: EditOperations | None = file_operations(ctx, options)
+        elsewhere = None if operations is None else operations.access
         if operations is None:
             from pi_tools.local_files import LocalEditOperations
 
             operations = LocalEditOperations()
-        absolute = resolve(params["path"], cwd or str(ctx.cwd))
+        absolute = await locate(params["path"], cwd or str(ctx.cwd), elsewhere)
         async with file_mutation_queue(absolute):
             check(signal)
             return await _edit(operations, absolute, clean(params["path"]), edits, signal)

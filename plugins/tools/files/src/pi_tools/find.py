@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools.failure import ToolFailure
-from pi_tools.paths import resolve
+from pi_tools.paths import locate
 from pi_tools.text import as_count, clean, show_names
 from pi_tools.threads import check, finish, look
 from pi_tools.workspace import StartPolicy, file_operations
@@ -69,9 +69,10 @@ def find_tool(cwd: str | None = None, options: FindOptions | None = None) -> Too
     ) -> ToolResult:
         check(signal)
         given = params.get("path") or "."
-        path = resolve(given, cwd or str(ctx.cwd))
         limit = max(as_count(params.get("limit"), _LIMIT), 1)
-        operations: FindOperations = file_operations(ctx, options) or LocalFindOperations(StartPolicy(ctx, "search"))
+        redirected: FindOperations | None = file_operations(ctx, options)
+        operations = redirected or LocalFindOperations(StartPolicy(ctx, "search"))
+        path = await locate(given, cwd or str(ctx.cwd), None if redirected is None else redirected.exists)
         if not await operations.exists(path):
             raise ToolFailure(f"Path not found: {clean(path)}")
         try:

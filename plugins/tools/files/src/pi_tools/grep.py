@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs.errors import PiError
 from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools.failure import ToolFailure
-from pi_tools.paths import resolve
+from pi_tools.paths import locate
 from pi_tools.text import as_count, clean, show_name
 from pi_tools.threads import check, look
 from pi_tools.workspace import StartPolicy, file_operations
@@ -82,7 +82,7 @@ async def _grep(
     from pi_tools.searching.ripgrep import LocalGrepOperations
 
     operations = redirected or LocalGrepOperations(policy)
-    path = resolve(params.get("path") or ".", cwd)
+    path = await locate(params.get("path") or ".", cwd, None if redirected is None else redirected.is_directory)
     try:
         directory = await operations.is_directory(path)
     except OSError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools.failure import ToolFailure
-from pi_tools.paths import resolve
+from pi_tools.paths import locate
 from pi_tools.text import as_count, clean, show_names
 from pi_tools.threads import check, look
 from pi_tools.workspace import file_operations
@@ -39,9 +39,9 @@ def ls_tool(cwd: str | None = None, options: LsOptions | None = None) -> Tool:
         _call_id: str, params: dict[str, Any], signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext
     ) -> ToolResult:
         check(signal)
-        path = resolve(params.get("path") or ".", cwd or str(ctx.cwd))
         limit = max(as_count(params.get("limit"), _LIMIT), 1)
         operations = file_operations(ctx, options)
+        path = await locate(params.get("path") or ".", cwd or str(ctx.cwd), operations and operations.is_directory)
         if operations is not None:
             entries = await _fetch(operations, path)
             return await look(signal, _show, entries, limit)

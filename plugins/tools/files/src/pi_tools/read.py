@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools.failure import ToolFailure, system_failure
-from pi_tools.paths import resolve_existing
+from pi_tools.paths import locate, locate_here
 from pi_tools.settings import setting
 from pi_tools.text import as_count, clean
 from pi_tools.threads import check, look
@@ -106,9 +106,7 @@ def _result(read: _Read) -> ToolResult:
 
 
 async def _fetch(operations: Any, path: str, cwd: str) -> bytes:
-    from pi_tools.paths import resolve
-
-    absolute = resolve(path, cwd)
+    absolute = await locate(path, cwd, operations.access)
     try:
         await operations.access(absolute)
     except OSError as error:
@@ -135,7 +133,7 @@ class _Local:
     """A readable file of this machine, not yet open."""
 
     def __init__(self, path: str, cwd: str) -> None:
-        self._path = resolve_existing(path, cwd, os.path.exists)
+        self._path = locate_here(path, cwd)
         try:
             os.stat(self._path)
         except OSError as error:

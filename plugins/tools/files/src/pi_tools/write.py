@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools.failure import system_failure
 from pi_tools.mutation_queue import file_mutation_queue
-from pi_tools.paths import resolve
+from pi_tools.paths import locate, resolve
 from pi_tools.text import clean, to_utf8
 from pi_tools.threads import check
 from pi_tools.workspace import file_operations
@@ -39,9 +39,10 @@ def write_tool(cwd: str | None = None, options: WriteOptions | None = None) -> T
     ) -> ToolResult:
         check(signal)
         path = params["path"]
-        absolute = resolve(path, cwd or str(ctx.cwd))
         content = to_utf8(params["content"])
         operations: WriteOperations | None = file_operations(ctx, options)
+        where = cwd or str(ctx.cwd)
+        absolute = await locate(path, where) if operations is None else resolve(path, where)
         if operations is None:
             from pi_tools.local_files import LocalWriteOperations
 

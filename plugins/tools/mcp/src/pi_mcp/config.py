@@ -37,7 +37,7 @@ class Servers:
     servers: dict[str, Server] = Factory(dict)
     problems: list[str] = Factory(list)
     notices: list[str] = Factory(list)
-    overrides: dict[str, tuple[dict[str, Any], str]] = Factory(dict)
+    overrides: dict[str, tuple[dict[str, Any], str, Scope]] = Factory(dict)
 
 
 def user_file(agent_dir: Path) -> Path:
@@ -109,7 +109,7 @@ def servers_of(entries: dict[str, Any], scope: Scope, origin: str, text: str = "
     for name, entry in entries.items():
         place = f"{origin}:{_line(text, name)}" if text else origin
         if isinstance(entry, dict) and entry and set(entry) <= _OVERRIDES:
-            found.overrides[name] = (entry, place)
+            found.overrides[name] = (entry, place, scope)
             continue
         try:
             server, notices = read_entry(name, entry, scope=scope, origin=place)
@@ -127,8 +127,8 @@ def _merged(parts: list[Servers]) -> Servers:
         whole.problems.extend(part.problems)
         whole.notices.extend(part.notices)
         whole.servers.update(part.servers)
-        for name, (entry, place) in part.overrides.items():
-            _override(whole, name, entry, place)
+        for name, (entry, place, scope) in part.overrides.items():
+            _override(whole, name, entry, place, scope)
     first: dict[str, str] = {}
     for name, server in list(whole.servers.items()):
         other = first.setdefault(name.replace("-", "_"), name)
@@ -139,8 +139,11 @@ def _merged(parts: list[Servers]) -> Servers:
     return whole
 
 
-def _override(whole: Servers, name: str, entry: dict[str, Any], place: str) -> None:
-    """Apply an entry that only overrides another one, or report why it cannot."""
+def _override(whole: Servers, name: str, entry: dict[str, Any], place: str, scope: Scope) -> None:
+    """Apply an entry that only overrides another one, or report why it cannot.
+
+    A project's file only makes the user's entry stricter: it can disable the server and hide tools.
+    """
     server = whole.servers.get(name)
     if server is None:
         whole.problems.append(f"{place}: the MCP server {name!r} is not used: it has neither command nor url")
@@ -151,13 +154,25 @@ def _override(whole: Servers, name: str, entry: dict[str, Any], place: str) -> N
         whole.problems.append(f"{place}: its entry for the MCP server {name!r} is not used: {error}")
         return
     changes: dict[str, Any] = {}
+    is_strangers = scope == "project" and server.scope != "project"
     if entry.keys() & {"enabled", "disabled"}:
-        changes["enabled"] = probe.enabled
+        changes["enabled"] = probe.enabled and (server.enabled or not is_strangers)
     if entry.get("exposure") in EXPOSURES:
         changes["exposure"] = probe.exposure
     if entry.get("toolExposure"):
         changes["tool_exposure"] = {**server.tool_exposure, **probe.tool_exposure}
-    whole.servers[name] = evolve(server, **changes)
+    if is_strangers:
+        changes["hidden"] = _hidden(server)
+    changed = evolve(server, **changes)
+    if is_strangers and (probe.enabled and not server.enabled):
+        whole.notices.append(f"{place}: {name} stays disabled: a project cannot enable a server of yours")
+    whole.servers[name] = changed
+
+
+def _hidden(server: Server) -> tuple[str, ...]:
+    """Return the patterns of the tools that the user has hidden."""
+    every = ("*",) if server.exposure == "hidden" else ()
+    return (*server.hidden, *every, *(name for name, exposure in server.tool_exposure.items() if exposure == "hidden"))
 
 
 def _line(text: str, name: str) -> int:

@@ -38,6 +38,7 @@ class Server:
         timeout: Seconds that a call may take without progress.
         exposure: ``auto``, ``direct``, ``deferred``, ``code`` or ``hidden``.
         tool_exposure: The same for single tools, by name or by a pattern with ``*``.
+        hidden: Names and patterns of tools that the user has hidden, whatever a project's file says.
         start: ``lazy``, ``background``, ``eager``; None for the default of the front end's mode.
         tools_off: Names of disabled tools.
         most_tools: Maximum number of its other tools that are used, the first ones of its list.
@@ -52,6 +53,7 @@ class Server:
     enabled: bool = True
     exposure: str = "auto"
     tool_exposure: dict[str, str] = Factory(dict)
+    hidden: tuple[str, ...] = ()
     start: str | None = None
     parallel: bool = False
     trust_annotations: bool = False
@@ -87,6 +89,8 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
     for key, (is_right, wanted) in _KEYS.items():
         if entry.get(key) is not None and not is_right(entry[key]):
             raise ValueError(f"{key} is {_short(entry[key], secret=key in _SECRET)}; it must be {wanted}")
+    if scope == "project" and (command := _command_in(entry)) is not None:
+        raise ValueError(f"{command} is a value that runs a command (!...); only your own file may have one")
     if scope == "project" and "auth" in entry:
         raise ValueError("auth uses a login of pi, which a project's file must not; put the entry into your own file")
     notices = [f"{key} has no effect: pi asks by its own guards" for key in _IGNORED if key in entry]
@@ -113,6 +117,20 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
         tools_off=tuple(entry.get("disabledTools") or ()),
         most_tools=entry.get("maxTools") or 512,
     ), notices
+
+
+def _command_in(entry: Mapping[str, Any], above: str = "") -> str | None:
+    """Return the key of a value that is a command, whose output would be used; None if there is none."""
+    for key, value in entry.items():
+        if isinstance(value, dict):
+            found = _command_in(value, f"{above}{key}.")
+            if found is not None:
+                return found
+        else:
+            texts = value if isinstance(value, list) else [value]
+            if any(isinstance(each, str) and each.startswith("!") for each in texts):
+                return f"{above}{key}"
+    return None
 
 
 def _plain(exposure: str) -> str:

@@ -16,6 +16,7 @@ from pi_mcp.link import link_of
 from pi_mcp.offer import Offer
 from pi_mcp.remote import Remote, key_of
 from pi_mcp.resources import Resources
+from pi_mcp.values import describe_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,10 +225,9 @@ class Hub:
         if server.name in self.refused:
             return False
         if self._ctx.has_ui:
-            what = server.config.get("url") or " ".join([server.config["command"], *server.config.get("args", ())])
             approval = Approval(
                 f"Let this project start the MCP server {server.name!r}?",
-                what=what,
+                what=describe_entry(server.config),
                 why=f"{server.origin} names it; a server runs with your privileges.",
                 choices=approval_choices(once=None, always="until its entry changes"),
             )

@@ -97,6 +97,8 @@ class Exposures:
 
     def of(self, server: Server, tool: str) -> str:
         """Return ``direct``, ``deferred``, ``code`` or ``hidden`` for a tool of a decided server."""
+        if any(fnmatchcase(tool, pattern) for pattern in server.hidden):
+            return "hidden"
         if tool in server.tool_exposure:
             return self._possible(server.tool_exposure[tool])
         for pattern, exposure in server.tool_exposure.items():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
+from pi_core import one_line
 from pi_hookspecs import UserError
 from pi_hookspecs.secrets import is_secret_name
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import SecretValues
     from pi_mcp.entries import Server
 
-__all__ = ["MissingVariable", "expand", "resolve_entry"]
+__all__ = ["MissingVariable", "describe_entry", "expand", "resolve_entry"]
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _EXPANDED = ("command", "cwd", "url")
@@ -43,6 +46,21 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
         return known
 
     return _VARIABLE.sub(value, text)
+
+
+def describe_entry(config: Mapping[str, Any]) -> str:
+    """Return all that a user approves with an entry, a line each: what runs, where, with what, and what it is given."""
+    lines = [config.get("url") or shlex.join([config["command"], *(config.get("args") or ())])]
+    lines += [f"in the folder {config['cwd']}"] if config.get("cwd") else []
+    lines += [f"with {name}={value}" for name, value in (config.get("env") or {}).items()]
+    lines += [f"with the header {name}: {value}" for name, value in (config.get("headers") or {}).items()]
+    lines += [f"with oauth {name}: {value}" for name, value in (config.get("oauth") or {}).items()]
+    if config.get("inheritEnv") is True:
+        lines.append("with ALL of your environment variables, keys included")
+    variables = sorted({found[1] for found in _VARIABLE.finditer(json.dumps(config))})
+    if variables:
+        lines.append(f"it is given the values of your variables {', '.join(variables)}")
+    return "\n".join(map(one_line, lines))
 
 
 async def resolve_entry(server: Server, environ: Mapping[str, str], secrets: SecretValues) -> dict[str, Any]:
