@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pi_core.base.images.fitting import FittedImage, decode_base64, fit_image
     from pi_core.base.images.header import image_type
     from pi_core.base.images.limits import ImageLimits, limits_of
+    from pi_core.base.incomplete import incomplete_answer
     from pi_core.base.json_file import change_text
     from pi_core.base.process.signals import OrderlyEnd, Stopped, run_until_signal
     from pi_core.base.replacing import replace_file, save_file
@@ -74,6 +75,7 @@ _HOMES = {
     "base.frontmatter": "Frontmatter parse_frontmatter",
     "base.images.fitting": "FittedImage decode_base64 fit_image",
     "base.images.header": "image_type",
+    "base.incomplete": "incomplete_answer",
     "base.images.limits": "ImageLimits limits_of",
     "hooks.dispatcher": "HookDispatcher Timeouts",
     "hooks.reports": "HookFailure HookTrace",
@@ -168,6 +170,7 @@ __all__ = [  # literal, because type checkers read it
     "hidden_characters",
     "image_type",
     "imported_files",
+    "incomplete_answer",
     "is_context_overflow",
     "is_recoverable_length",
     "is_throttling",

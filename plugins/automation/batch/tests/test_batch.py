@@ -327,6 +327,32 @@ def test_a_pi_that_is_killed_for_its_memory_gets_its_further_attempts(batch, tmp
     assert result["error"] is None or result["error"].startswith("pi was killed, perhaps because memory ran out")
 
 
+CUTS = """
+from attrs import evolve
+from pi_hookspecs import MessageEndResult, hookimpl
+
+@hookimpl
+def message_end(event):
+    if event.message.role == "assistant" and not event.message.tool_calls:
+        return MessageEndResult(message=evolve(event.message, stop_reason="length"))
+"""
+
+
+def test_an_answer_that_was_cut_fails_its_task_at_once_and_keeps_the_changes(batch, tmp_path):
+    repository(tmp_path / "repo")
+    (tmp_path / "cuts.py").write_text(CUTS)
+    prompt = "Create a file named hello.txt with the text 'hi'"
+
+    task = {"id": "a", "prompt": prompt, "plugins": [str(tmp_path / "cuts.py")], "repo": "repo"}
+
+    code, _, _ = batch([task])
+
+    (result,) = lines(tmp_path / "out" / "results.jsonl")
+    assert (code, result["status"], result["attempts"]) == (1, "failed", 1)
+    assert result["error"] == "the answer was cut at the model's output token limit"
+    assert "+hi" in (tmp_path / "out" / result["patch"]).read_text()
+
+
 @pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is there")
 def test_an_engine_that_is_not_there_is_named_and_leaves_no_results(batch):
     tasks = [{"id": "a", "prompt": "Count the words in n.txt", "files": {"n.txt": "one"}}]

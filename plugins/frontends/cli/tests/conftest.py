@@ -29,7 +29,7 @@ KEPT = {"LANG", "LC_ALL", "PATH", "PYTHONPYCACHEPREFIX", "SYSTEMROOT", "TERM", "
 FAKE_PROVIDER = '''
 import json
 
-from pi_hookspecs import ImageContent, MessageBuilder, Model, ProviderInfo, hookimpl
+from pi_hookspecs import ImageContent, MessageBuilder, Model, ProviderInfo, Usage, hookimpl
 
 
 class Fake:
@@ -67,6 +67,16 @@ class Fake:
             return
         elif model.id == "silent":
             pass
+        elif model.id in ("cut", "thinks"):
+            start = builder.thinking_start()
+            yield start
+            yield builder.thinking(start.content_index, "hm")
+            yield builder.thinking_end(start.content_index)
+            for event in text(builder, *(() if said.text == "think" else ["half an answer"])):
+                yield event
+            builder.usage = Usage(output=model.max_tokens)
+            yield builder.done("length" if model.id == "cut" else "stop")
+            return
         else:
             images = [each.mime_type for each in said.content if isinstance(each, ImageContent)]
             for event in text(builder, said.text, *images):
@@ -89,7 +99,8 @@ def register_providers():
 
 @hookimpl
 def register_models():
-    models = [Model(id=id, name=id, api="fake", provider="fake") for id in ("echo", "tools", "wait", "fail")]
+    names = ("echo", "tools", "wait", "fail", "cut", "thinks")
+    models = [Model(id=id, name=id, api="fake", provider="fake") for id in names]
     return [ProviderInfo(id="fake", name="Fake", api="fake", keyless=True, models=tuple(models))]
 '''
 

@@ -302,6 +302,38 @@ def test_a_command_that_fails_makes_the_exit_code_1(pi, mode):
     assert "A worktree needs a git repository" in done.stderr
 
 
+CUT = "Error: Response was truncated: the model reached its output token limit"
+
+
+@pytest.mark.parametrize("mode", [(), ("--mode", "json")])
+def test_an_answer_that_was_cut_makes_the_exit_code_1(fake, mode):
+    done = fake.run(*mode, "--model", "fake/cut", "-p", "hi")
+
+    assert "half an answer" in done.stdout
+    assert done.stderr == (
+        f"{CUT}. Ask it to continue (pi -c -p Continue) or for less at once, "
+        "or raise the model's maxTokens in models.json.\n"
+    )
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("mode", [(), ("--mode", "json")])
+def test_an_answer_of_thinking_alone_is_reported_as_that(fake, mode):
+    cut = fake.run(*mode, "--model", "fake/cut", "-p", "think")
+    ended = fake.run(*mode, "--model", "fake/thinks", "-p", "think")
+
+    assert (cut.returncode, ended.returncode) == (1, 0)
+    assert cut.stderr.startswith(f"{CUT} while it was thinking. Choose a lower thinking level")
+    assert ended.stderr.startswith("Warning: The model thought, but gave no answer.")
+
+
+def test_an_answer_that_was_cut_before_the_last_one_is_reported_too(fake):
+    done = fake.run("--model", "fake/cut", "-p", "hi", "think")
+
+    assert done.returncode == 1
+    assert done.stderr.count("Error: Response was truncated") == 2
+
+
 def test_an_empty_answer_is_reported(fake):
     done = fake.run("--model", "fake/silent", "-p", "hi")
 

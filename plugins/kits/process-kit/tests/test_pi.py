@@ -73,8 +73,12 @@ def test_an_answer_has_text_calls_and_cost():
 def test_an_answer_that_failed_says_why_and_other_events_are_none():
     failed = PiAnswer.of({"type": "message_end", "message": {**ANSWER, "stopReason": "error", "errorMessage": "full"}})
 
+    cut = PiAnswer.of({"type": "message_end", "message": {**ANSWER, "stopReason": "length"}})
+
     assert failed is not None
     assert failed.error == "full"
+    assert cut is not None
+    assert cut.error == "the answer was cut at the model's output token limit"
     assert PiAnswer.of({"type": "message_end", "message": {"role": "user", "content": []}}) is None
     assert PiAnswer.of({"type": "session", "id": "1"}) is None
 

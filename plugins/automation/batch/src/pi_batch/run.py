@@ -85,8 +85,9 @@ async def run_one(task: Task, setup: Setup, limits: Limits) -> Record:
 async def _attempt(task: Task, setup: Setup, limits: Limits, record: Record) -> bool:
     """Make an attempt, whose findings go into the record; return whether another one would find the same."""
     folder = setup.scratch / token_hex(4)
+    attempt = _Attempt(task, setup, limits, record)
     try:
-        await _Attempt(task, setup, limits, record).run(folder)
+        await attempt.run(folder)
     except UserError as error:
         record.error = str(error)
         return True
@@ -97,7 +98,7 @@ async def _attempt(task: Task, setup: Setup, limits: Limits, record: Record) -> 
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     if full is not None:
         raise full
-    return False
+    return attempt.was_cut and record.error is not None  # the next one would reach the same limit
 
 
 def _full_disk(setup: Setup) -> DiskFull | None:
@@ -134,6 +135,7 @@ class _Attempt:
     limits: Limits
     record: Record
     answers: int = 0
+    was_cut: bool = False
 
     async def run(self, folder: Path) -> None:
         """Run pi, keep its changes, and check them."""
@@ -141,8 +143,9 @@ class _Attempt:
         await asyncio.to_thread(folder.mkdir, 0o700)
         place = await make_place(self.task, folder)
         await self._ask(place.work)
-        if self.record.error is None:
+        if self.record.error is None or self.was_cut:
             await self._keep(place)
+        if self.record.error is None:
             await self._check(place.work)
 
     async def _ask(self, work: Path) -> None:
@@ -181,6 +184,7 @@ class _Attempt:
 
     async def _take(self, answer: PiAnswer) -> None:
         self.answers += 1
+        self.was_cut = answer.stop_reason == "length"
         self.record.answer, self.record.model, self.record.error = answer.text, answer.model, answer.error
         await self.limits.spend(answer.dollars)
         if answer.stop_reason == "toolUse" and await self.limits.exhausted():

@@ -177,7 +177,9 @@ async def _ask(socket: str, prompts: Sequence[Prompt], screen: Screen) -> int:
         screen.answer(answer)
     if screen.broken:
         raise BrokenPipeError
-    return 0
+    if shown.cut is not None:
+        shown.report_incomplete(shown.cut)
+    return int(shown.cut is not None)
 
 
 class EventText(EventRows):
@@ -190,6 +192,7 @@ class EventText(EventRows):
 
     Attributes:
         failed: The last answer if it failed.
+        cut: The last answer if it was cut at the model's output limit.
         typed: Prompts that the user typed here, which are on the screen already.
     """
 
@@ -199,6 +202,7 @@ class EventText(EventRows):
         self._has_joined = False
         self._waiting: list[str] = []
         self.failed: AssistantMessage | None = None
+        self.cut: AssistantMessage | None = None
         self.typed: list[str] = []
 
     def take(self, event: Event) -> None:
@@ -219,6 +223,7 @@ class EventText(EventRows):
         message = event.message
         if message.role == "assistant":
             self.failed = message if message.stop_reason == "error" else None
+            self.cut = message if message.stop_reason == "length" else None
         elif message.role == "user" and message.text in self.typed:
             self.typed.remove(message.text)
         elif message.role == "user" and self._whole:

@@ -60,6 +60,13 @@ class Notices:
         if self._verbose and text.is_shortened:
             self.screen.line(one_line(text.raw), dim=True)
 
+    def report_incomplete(self, answer: AssistantMessage) -> None:
+        """Write to stderr why an answer is not a whole one and what to do."""
+        from pi_core import incomplete_answer
+
+        self.screen.end_text()
+        self.screen.line(f"Error: {incomplete_answer(answer)}")
+
 
 class EventRows(Notices):
     """Displays events; ``_on_TYPE`` displays events of that type. Takes the arguments of ``Notices``."""

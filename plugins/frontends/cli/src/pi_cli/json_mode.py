@@ -1,7 +1,7 @@
 """The front end ``json``: prints the session's header, then every event, one JSON line each.
 
 Nothing else is written to stdout. All prompts are sent; the exit code is 1 when the last answer failed or was
-aborted, or a command failed.
+aborted, an answer was cut at the model's output limit, or a command failed.
 """
 
 from __future__ import annotations
@@ -55,11 +55,13 @@ class _JsonRun(PromptRun):
 
     def answered(self, answer: AssistantMessage | None) -> int | None:
         """Continue with the next prompt: the events report how an answer ended."""
+        self.check_length(answer)
 
     def finished(self) -> int:
         """Return the session's exit code, and report on stderr why the last answer failed."""
         last = self.session.last_answer()
         if not has_failed(last):
+            self.warn_of_empty(last)
             return super().finished()
         self.report_failure(last)
         return self.session.exit_code

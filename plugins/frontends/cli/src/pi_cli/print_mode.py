@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PrintRun", "run_print"]
 
-_EMPTY = "The model returned an empty answer. Try again, or choose another model with --model"
-
 
 async def run_print(session: AgentSession, options: Options) -> int:
     """Send the prompts, one after another, and return the exit code.
@@ -52,10 +50,11 @@ class PrintRun(PromptRun, EventRows):
         self.session.subscribe(self._on_event, *self._events())
 
     def answered(self, answer: AssistantMessage | None) -> int | None:
-        """End the run at an answer that failed."""
+        """End the run at an answer that failed, and report one that was cut."""
         if has_failed(answer):
             self.report_failure(answer)
             return self.session.exit_code
+        self.check_length(answer)
         return None
 
     def finished(self) -> int:
@@ -63,8 +62,7 @@ class PrintRun(PromptRun, EventRows):
         last = self.session.last_answer()
         if last is not None and not self.screen.streams:
             self.screen.answer(last.text)
-        if last is not None and not last.text.strip() and not last.tool_calls:
-            self.warn(_EMPTY)
+        self.warn_of_empty(last)
         return super().finished()
 
     # Events

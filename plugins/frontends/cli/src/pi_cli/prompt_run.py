@@ -45,6 +45,7 @@ class PromptRun(Notices):
         self.session = session
         self.options = options
         self.command_failed = False
+        self.was_cut = False
 
     # For the front end
 
@@ -58,7 +59,20 @@ class PromptRun(Notices):
 
     def finished(self) -> int:
         """Handle the end of the last prompt; return the exit code."""
-        return int(self.command_failed)
+        return int(self.command_failed or self.was_cut)
+
+    def check_length(self, answer: AssistantMessage | None) -> None:
+        """Report an answer that was cut at the model's output limit, which makes the exit code 1."""
+        if answer is not None and answer.stop_reason == "length":
+            self.was_cut = True
+            self.report_incomplete(answer)
+
+    def warn_of_empty(self, answer: AssistantMessage | None) -> None:
+        """Warn about an answer without text and tool calls."""
+        from pi_core import incomplete_answer
+
+        if answer is not None and answer.stop_reason != "length" and (why := incomplete_answer(answer)):
+            self.warn(why)
 
     def user_interface(self) -> tuple[UserInterface, bool]:
         """Return the user interface for plugins, and whether there is a user."""

@@ -61,7 +61,7 @@ class PiAnswer:
         tokens: The total number of tokens that the request used.
         dollars: The cost of the request in US dollars.
         stop_reason: Why the answer ended; ``toolUse`` means that the model is asked again with the calls' results.
-        error: Why the request failed; None if the answer is complete.
+        error: Why the request failed or the answer was cut; None if the answer is complete.
     """
 
     text: str
@@ -91,10 +91,15 @@ class PiAnswer:
             tokens=usage.get("totalTokens", 0),
             dollars=usage.get("cost", {}).get("total", 0.0),
             stop_reason=stop_reason,
-            error=(message.get("errorMessage") or "the prompt was aborted")
-            if stop_reason in ("error", "aborted")
-            else None,
+            error=_error(stop_reason, message),
         )
+
+
+def _error(stop_reason: str, message: Mapping[str, Any]) -> str | None:
+    if stop_reason == "length":
+        return "the answer was cut at the model's output token limit"
+    failed = stop_reason in ("error", "aborted")
+    return (message.get("errorMessage") or "the prompt was aborted") if failed else None
 
 
 async def run_pi(

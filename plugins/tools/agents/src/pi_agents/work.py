@@ -211,6 +211,8 @@ def _failure(answer: AssistantMessage | None, member: Member) -> str:
         return "The agent gave no answer: a plugin handled its prompt"
     if answer.stop_reason in ("error", "aborted"):
         return f"The agent failed: {answer.error_message or answer.stop_reason}"
+    if answer.stop_reason == "length":
+        return "The agent's answer was cut at its model's output token limit"
     return "" if answer.text.strip() else "The agent gave no answer"
 
 

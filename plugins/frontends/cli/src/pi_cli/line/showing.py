@@ -226,9 +226,9 @@ class DisplayedRun(PrintRun):
         self.refresh()
 
     def _report_end(self, answer: AssistantMessage) -> None:
+        from pi_core import incomplete_answer
+
         if has_failed(answer):
             self.report_failure(answer)
-        elif answer.stop_reason == "length":
-            self.write_line("The answer was cut off at the model's output limit.")
-        elif not answer.text.strip() and not answer.tool_calls:
-            self.write_line("The model returned an empty answer.")
+        elif (why := incomplete_answer(answer)) is not None:
+            self.write_line(why)

@@ -191,12 +191,15 @@ def _drop(state: State, block: Block) -> Changes:
     return state.remove(block)
 
 
+_CUT = "Response was truncated: the model reached its output token limit. Ask it to continue, or for less at once."
+
+
 def _outcome(state: State, message: Any) -> Changes:
     """Report an answer that ended early, and mark the tool calls of a failed or aborted answer as failed."""
     if message.stop_reason not in ("error", "aborted", "length"):
         return NOTHING
     if message.stop_reason == "length":
-        return changed(state.add(Notice, text="The answer reached the model's output limit.", level="warning"))
+        return changed(state.add(Notice, text=_CUT, level="warning"))
     changes = NOTHING
     for content in message.content:
         if content.type == "toolCall":
