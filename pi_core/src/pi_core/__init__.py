@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pi_core.agent.agent import Agent, AgentState
     from pi_core.agent.convert import convert_to_llm
     from pi_core.agent.loop import agent_loop, agent_loop_continue
+    from pi_core.agent.patterns import pattern_matches
     from pi_core.agent.stream import EventStream
     from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
     from pi_core.base.error_text import ErrorText, error_text
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pi_core.base.process.signals import OrderlyEnd, Stopped, run_until_signal
     from pi_core.base.replacing import replace_file, save_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
+    from pi_core.base.urls import url_problem
     from pi_core.base.worktrees import worktree_folder
     from pi_core.conversation import AgentSession
     from pi_core.conversation.answer import Answer
@@ -71,7 +73,9 @@ _HOMES = {
     "agent.convert": "convert_to_llm",
     "create": "create_agent_session",
     "base.error_text": "ErrorText error_text",
+    "agent.patterns": "pattern_matches",
     "agent.stream": "EventStream",
+    "base.urls": "url_problem",
     "base.frontmatter": "Frontmatter parse_frontmatter",
     "base.images.fitting": "FittedImage decode_base64 fit_image",
     "base.images.header": "image_type",
@@ -179,11 +183,13 @@ __all__ = [  # literal, because type checkers read it
     "one_line",
     "output_converter",
     "parse_frontmatter",
+    "pattern_matches",
     "prompt_element",
     "replace_file",
     "run",
     "run_until_signal",
     "save_file",
+    "url_problem",
     "worktree_folder",
 ]
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from pi_core.agent.patterns import pattern_matches
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -81,7 +83,7 @@ class _Coercion:
         result = {}
         for name, item in value.items():
             parts = [properties[name]] if name in properties else []
-            parts += [part for pattern, part in patterns.items() if re.search(pattern, name)]
+            parts += [part for pattern, part in patterns.items() if pattern_matches(pattern, name)]
             if item is None and name in properties and name not in required and not self.is_valid(None, parts[0]):
                 continue  # models send "null" for an optional property to mean "not given"
             for part in parts or [schema.get("additionalProperties")]:

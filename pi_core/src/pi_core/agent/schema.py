@@ -5,11 +5,11 @@ The TypeScript pi sends messages with this wording to the model.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from pi_core.agent.coercion import coerce
 from pi_core.agent.json_values import NotJson, json_copy
+from pi_core.agent.patterns import pattern_matches
 from pi_hookspecs.errors import InvalidArguments
 
 if TYPE_CHECKING:
@@ -112,21 +112,28 @@ def _compile(schema: Any) -> Validator:
             problems.append(f"{'.'.join(map(str, error.absolute_path)) or 'root'}: {error.message}")
             continue
         # An empty registry: a $ref to another document is an error instead of a network request.
-        compiled = library.extend(draft, {"pattern": _pattern})
+        compiled = library.extend(draft, {"pattern": _pattern, "patternProperties": _pattern_properties})
         validator: Validator = compiled(schema, registry=Registry(), format_checker=draft.FORMAT_CHECKER)
         return validator
     raise _BrokenSchema(problems[0])
 
 
 def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    """Check a ``pattern``; a pattern that only JavaScript can compile is ignored."""
+    """Check a ``pattern``; one that cannot be decided is ignored."""
     from jsonschema import ValidationError
 
-    try:
-        if isinstance(value, str) and not re.search(pattern, value):
-            yield ValidationError("")
-    except re.error:
-        return
+    if isinstance(value, str) and pattern_matches(pattern, value) is False:
+        yield ValidationError("")
+
+
+def _pattern_properties(
+    validator: Any, patterns: dict[str, Any], value: Any, _schema: Any
+) -> Iterator[ValidationError]:
+    """Check ``patternProperties`` in the same way."""
+    for pattern, below in patterns.items():
+        for name, item in value.items() if isinstance(value, dict) else ():
+            if pattern_matches(pattern, name):
+                yield from validator.descend(item, below, path=name, schema_path=pattern)
 
 
 def _lines(error: ValidationError) -> Iterator[str]:

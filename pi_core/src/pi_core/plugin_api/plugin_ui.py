@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from attrs import evolve
 
+from pi_core.base.urls import url_problem
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -296,7 +297,6 @@ class _PluginUI:
         return lambda *arguments, **how: Dialog(name, self._asked(None, None, member, *arguments, **how))
 
 
-_SCHEMES = ("https", "http", "mailto")
 """Schemes that open a page or a new e-mail; other schemes may run programs or read files."""
 
 
@@ -306,23 +306,7 @@ def _checked_url(url: str) -> str:
     Raises:
         UserError: The URL has another scheme, no host, or characters that are not valid in a URL.
     """
-    problem = _problem(url)
+    problem = url_problem(url)
     if problem is not None:
         raise UserError(f"{url!r:.200} cannot be opened: {problem}. Give an address with https, http or mailto")
     return url
-
-
-def _problem(url: str) -> str | None:
-    if not url.isascii() or not url.isprintable() or " " in url:
-        return "it has characters that must be escaped"
-    from urllib.parse import urlsplit  # only few plugins open pages
-
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        return str(error)
-    if parts.scheme not in _SCHEMES:
-        return f"its scheme is {parts.scheme!r}"
-    if parts.scheme == "mailto":
-        return None if parts.path else "it names no recipient"
-    return None if parts.hostname else "it names no host"

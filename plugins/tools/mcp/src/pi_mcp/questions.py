@@ -6,9 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pi_core import pattern_matches, url_problem
 from pi_hookspecs import Approval, Context, FormField, FormOption, SideRequest, TextContent, UserError, UserMessage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_hookspecs import PiContext
     from pi_mcp.entries import Server
 
@@ -51,7 +54,7 @@ class Questions:
 
     async def _page(self, question: dict[str, Any]) -> dict[str, Any]:
         url = str(question.get("url"))
-        if urlsplit(url).scheme not in ("http", "https"):
+        if urlsplit(url).scheme not in ("http", "https") or url_problem(url) is not None:
             return {"action": "decline"}
         title = f"The MCP server {self._server.name!r} wants to open a page of {urlsplit(url).hostname!r}"
         message = question.get("message") or ""
@@ -111,12 +114,19 @@ def _field(name: str, schema: dict[str, Any], *, is_required: bool) -> FormField
         return FormField(name, "choice", options=options, **about)
     if kind == "string":
         limits = {"minimum": schema.get("minLength"), "maximum": schema.get("maxLength")}
-        return FormField(name, "text", pattern=schema.get("pattern"), **limits, **about)
+        return FormField(name, "text", check=_check(schema.get("pattern")), **limits, **about)
     if kind in ("number", "integer"):
         return FormField(name, kind, minimum=schema.get("minimum"), maximum=schema.get("maximum"), **about)
     if kind == "boolean":
         return FormField(name, "boolean", **about)
     raise ValueError(f"a form has no field for {json.dumps(schema)[:200]}")
+
+
+def _check(pattern: Any) -> Callable[[Any], str | None] | None:
+    """Return the check of a server's pattern, which must not hold pi up."""
+    if not isinstance(pattern, str):
+        return None
+    return lambda value: f"must match {pattern!r:.80}" if pattern_matches(pattern, value) is False else None
 
 
 def _options(schema: dict[str, Any]) -> list[FormOption]:

@@ -5,14 +5,14 @@ Python's ``re`` has no limit of time, and some patterns need longer than the uni
 
 from __future__ import annotations
 
-__all__ = ["matches"]
+__all__ = ["pattern_matches"]
 
 _SECONDS = 0.05
 _LONGEST = 5_000
 """Characters of a pattern; compiling a longer one takes noticeable time itself."""
 
 
-def matches(pattern: str, text: str) -> bool | None:
+def pattern_matches(pattern: str, text: str) -> bool | None:
     """Return whether a pattern matches somewhere in a text; None if that cannot be decided.
 
     It cannot be decided if the pattern is of another dialect, as JavaScript's, too long, or takes too long.
