@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from pi_core.host import PluginHost
 from pi_core.host.extras import install_command, missing_extras
 from pi_core.settings import Settings
 from pi_core.settings.trust import ProjectTrust
+from pi_testing import for_each
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ def test_the_file_of_a_plugin_that_is_not_installed_is_named_with_the_remedy(nee
     assert needs() == [
         (
             "No MCP server of .mcp.json is used, because the plugin mcp is not installed",
-            "pip install 'pluggypi[mcp]' adds it",
+            f"{install_command('mcp')} adds it",
         )
     ]
     assert needs(trusted=False, decided=False) == needs()
@@ -41,7 +44,30 @@ def test_nothing_is_missing_where_the_plugin_is_installed_or_the_files_are_refus
     assert needs(trusted=False) == []
 
 
-def test_an_installation_by_uv_is_extended_by_uv(monkeypatch):
-    monkeypatch.setattr("sys.prefix", "/home/ada/.local/share/uv/tools/pluggypi")
+@for_each(
+    ("prefix", "left", "command"),
+    [
+        ("home/ada/.local/share/uv/tools/pluggypi", [], "uv tool install"),
+        ("opt/tools/pluggypi", ["uv-receipt.toml"], "uv tool install"),
+        ("opt/pipx/venvs/pluggypi", ["pipx_metadata.json"], "pipx install --force"),
+        ("opt/venv", [], "pip install"),
+    ],
+)
+def test_an_installation_is_extended_by_what_made_it(tmp_path, prefix, left, command):
+    folder = tmp_path / prefix
+    folder.mkdir(parents=True)
+    for name in left:
+        (folder / name).write_text("")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.prefix", str(folder))
+        patch.setattr("importlib.util.find_spec", lambda _name: object())
+        found = install_command("mcp")
 
-    assert install_command("mcp") == "uv tool install 'pluggypi[mcp]'"
+    assert found == f"{command} 'pluggypi[mcp]'"
+
+
+def test_an_environment_without_pip_is_extended_by_uv(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+
+    assert install_command("mcp") == f"uv pip install --python {sys.executable} 'pluggypi[mcp]'"

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["agent_dir", "below_home", "home_dir", "make_cache"]
+__all__ = ["NO_HOME", "access_problem", "agent_dir", "below_home", "expand_home", "home_dir", "make_cache", "user_name"]
+
+NO_HOME = "/proc/nonexistent"
+"""The home folder of a user without one, where nothing is found and nothing can be created, even by root."""
 
 
 def home_dir(environ: Mapping[str, str] | None = None) -> Path:
@@ -19,7 +22,60 @@ def home_dir(environ: Mapping[str, str] | None = None) -> Path:
         environ: Environment variables; by default the process's.
     """
     environ = os.environ if environ is None else environ
-    return Path(environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
+    home = environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is none
+    return Path(home if home != "~" else NO_HOME)
+
+
+def expand_home(path: str | os.PathLike[str]) -> Path:
+    """Return a path that a user wrote with a leading ``~`` or ``~name`` expanded; one of an unknown user stays.
+
+    ``Path.expanduser`` raises a ``RuntimeError`` for those.
+    """
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - see above
+
+
+def user_name() -> str:
+    """Return the name of the user of this process; their number if it has none, as in many containers."""
+    if os.name != "posix":
+        return os.environ.get("USERNAME", "")
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def access_problem(folder: Path) -> tuple[str, str] | None:
+    """Return why the files in a folder cannot be read, and what to do about it; None if they can, or if there are none.
+
+    Args:
+        folder: Such as the agent directory; its parents may be the reason, too.
+    """
+    place = folder
+    while not os.access(place, os.R_OK | os.X_OK):
+        parent = place.parent
+        if parent == place or os.access(parent, os.X_OK):
+            break
+        place = parent
+    try:
+        about = place.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"{place} cannot be used: {error.strerror}", "Set PI_CODING_AGENT_DIR to another folder"
+    if os.access(place, os.R_OK | os.X_OK):
+        return None
+    if os.name != "posix" or about.st_uid == os.getuid():
+        return f"{place} cannot be read: its permissions do not allow it", f"Run: chmod u+rwX {_quoted(place)}"
+    remedy = f"Run: sudo chown -R {user_name()} {_quoted(place)}"
+    return f"{place} cannot be read, because it belongs to another user, as after a run with sudo", remedy
+
+
+def _quoted(path: Path) -> str:
+    from shlex import quote
+
+    return quote(str(path))
 
 
 def agent_dir(environ: Mapping[str, str] | None = None) -> Path:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pi_core.agent.safe_text import safe_repr
+from pi_core.base.paths import expand_home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from pi_core.settings import Settings
 
@@ -71,7 +72,7 @@ def is_met(
     if not condition:
         return True
     for name in condition.get("files", ()):
-        path, folders = Path(name.removeprefix(".../")).expanduser(), _folders(name, settings, cwd)
+        path, folders = expand_home(name.removeprefix(".../")), _folders(name, settings, cwd)
         if any(os.path.exists(folder / path) for folder in folders):  # noqa: PTH110 - Path.exists raises on no permission
             return True
     if any(_is_set(each, environ) for each in condition.get("env", ())):

@@ -14,9 +14,21 @@ __all__ = ["install_command", "missing_extras"]
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds an extra to this installation."""
-    tool = "uv tool install" if "/uv/tools/" in sys.prefix.replace("\\", "/") else "pip install"
-    return f"{tool} 'pluggypi[{extra}]'"
+    """Return the command that adds an extra to this installation, with the installer that made it."""
+    return f"{_installer(Path(sys.prefix))} 'pluggypi[{extra}]'"
+
+
+def _installer(prefix: Path) -> str:
+    """Return the beginning of the command for an environment, from what each installer leaves in it."""
+    if os.path.exists(prefix / "uv-receipt.toml") or "/uv/tools/" in prefix.as_posix():  # noqa: PTH110
+        return "uv tool install"
+    if os.path.exists(prefix / "pipx_metadata.json"):  # noqa: PTH110
+        return "pipx install --force"
+    from importlib.util import find_spec
+
+    if find_spec("pip") is None:  # uv makes environments without it
+        return f"uv pip install --python {sys.executable}"
+    return "pip install"
 
 
 def missing_extras(host: PluginHost, cwd: str | Path) -> list[tuple[str, str]]:
@@ -34,7 +46,11 @@ def missing_extras(host: PluginHost, cwd: str | Path) -> list[tuple[str, str]]:
     files = [host.settings.agent_dir / "mcp.json"]
     if trust.is_trusted or not trust.decided:
         files += [cwd / ".pi" / "mcp.json", cwd / ".mcp.json"]
-    found = [os.fspath(each.relative_to(cwd) if each.is_relative_to(cwd) else each) for each in files if each.is_file()]
+    found = [
+        os.fspath(each.relative_to(cwd) if each.is_relative_to(cwd) else each)
+        for each in files
+        if os.path.isfile(each)  # noqa: PTH113 - Path.is_file raises on no permission
+    ]
     if not found:
         return []
     message = f"No MCP server of {' and '.join(found)} is used, because the plugin mcp is not installed"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_core.base.paths import expand_home
 from pi_core.session.jsonl import NOTHING_TO_EXPORT, export_jsonl, write_whole
 from pi_core.session.view import ReadOnlySession
 from pi_hookspecs.errors import PiError, UserError
@@ -171,5 +172,5 @@ def _default_name(session: SessionSource, exporter: Registered) -> str:
 
 def _resolve_path(path: str | Path, cwd: str | Path | None) -> Path:
     """Return the path of a file in ``cwd``; if ``cwd`` is the process's own, it stays relative, as in RPC results."""
-    target = Path(path).expanduser()
+    target = expand_home(path)
     return target if cwd is None or Path(cwd) == Path.cwd() else Path(cwd) / target

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_core.base.paths import expand_home
 from pi_core.base.replacing import replace_file
 from pi_core.session.forks import is_empty
 from pi_core.session.stores import jsonl_store
@@ -15,6 +15,7 @@ from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from pi_core.session.open_session import OpenSession
     from pi_core.session.stores import ChosenStore
@@ -47,7 +48,7 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
     Raises:
         UserError: The file cannot be written.
     """
-    target = Path(path).expanduser()
+    target = expand_home(path)
     try:
         replace_file(target, parts, mode=0o600, keep=False)
     except OSError as error:
@@ -77,7 +78,7 @@ def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
         UserError: The file is not a session, a session with its id is already stored, or it cannot be stored.
     """
     reader = jsonl_store(chosen)
-    source = reader.store.open(str(Path(path).expanduser()))
+    source = reader.store.open(str(expand_home(path)))
     try:
         if is_empty(source):
             raise UserError(f"Cannot import {str(path)!r}: it is empty.")

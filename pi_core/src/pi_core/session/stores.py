@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from pi_core.base.paths import expand_home
 from pi_core.session.memory import MemoryStore
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.session_store import SessionPlace
@@ -130,7 +131,7 @@ def _place(cwd: Path, chosen: str | Path | None, settings: Settings, environ: Ma
     folder = chosen or environ.get("PI_CODING_AGENT_SESSION_DIR") or settings.get_str("sessionDir", None)
     return SessionPlace(
         agent_dir=settings.agent_dir,
-        session_dir=cwd / Path(folder).expanduser() if folder else None,
+        session_dir=cwd / expand_home(folder) if folder else None,
         sync=settings.get_choice("sessionSync", _SYNC, "turn"),
     )
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from pi_core import PluginHost, Settings
+from pi_core.host.extras import install_command
 from pi_import.command import run as run_command
 from pi_import.commands import template_of
 from pi_import.tool_forms import from_claude, from_codex, to_claude, to_gemini
@@ -121,7 +122,7 @@ def test_servers_without_the_extra_are_named_with_it(machine, monkeypatch, capsy
     run_command(["claude", "--dry-run"], host)
 
     assert "db  (~/.claude.json)" in (out := capsys.readouterr().out)
-    assert "it needs the extra mcp: pip install 'pluggypi[mcp]', then pi import again" in out
+    assert f"it needs the extra mcp: {install_command('mcp')}, then pi import again" in out
 
 
 def test_without_files_of_the_agent_there_is_nothing_to_do(machine):

@@ -18,6 +18,7 @@ from pi_hookspecs.session_store import SessionStore, StoredSession
 from pi_session_jsonl import place as _place
 from pi_session_jsonl import register_session_stores
 from pi_session_jsonl.store import JsonlSessionStore
+from pi_testing import for_each
 
 
 def lines_of(path):
@@ -42,6 +43,18 @@ def test_the_store_is_registered_and_fits_the_contract(store, header):
 )
 def test_a_folder_is_named_after_the_working_directory(cwd, name):
     assert _place.folder_name(cwd) == name
+
+
+@for_each("letter", ["x", "é", "海", "\U0001f30a", "\udcff"])
+def test_the_folder_of_a_long_path_fits_into_a_name_and_is_its_own(letter, tmp_path):
+    paths = [f"/{letter * 40}/{letter * length}" for length in (210, 240, 241, 2000)]
+    names = [_place.folder_name(path) for path in paths]
+
+    assert len({*names}) == len(paths)
+    assert all(len(os.fsencode(name)) <= 255 for name in names)
+    assert all(name.startswith(f"--{letter * 20}") and name.endswith("--") for name in names)
+    for name in names:
+        (tmp_path / name).mkdir()
 
 
 def test_a_file_is_named_after_time_and_id(store, header, place):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import field, frozen
 
 from pi_batch.parquet import UnreadableParquet, read_rows
+from pi_core.base.paths import expand_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -179,7 +180,7 @@ def _task(row: dict[str, Any], folder: Path) -> tuple[Task | None, list[str]]:
     return Task(
         id=str(id_),
         prompt=_NAME.sub(lambda found: str(extra.get(found[1], found[0])), given["prompt"]),
-        repo=str((folder / Path(repo).expanduser()).resolve()) if repo is not None else None,
+        repo=str((folder / expand_home(repo)).resolve()) if repo is not None else None,
         commit=given.get("commit"),
         model=given.get("model"),
         plugins=tuple(given.get("plugins", ())),

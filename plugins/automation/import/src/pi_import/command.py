@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from pi_core import ModelRegistry, Settings, clean_text, one_line
+from pi_core.base.paths import home_dir
 from pi_hookspecs import PiError
 from pi_import.agents import AGENTS, agent_of
 from pi_import.models import Models
@@ -106,7 +107,7 @@ def _run(
 
 
 def _steps(agent: str, host: PluginHost, cwd: Path, which: str, *, trusted: bool) -> Iterator[Step]:
-    module, home = agent_of(agent), Path.home()
+    module, home = agent_of(agent), home_dir()
     agent_dir = Path(host.settings.agent_dir)
     settings = Settings.load(cwd, agent_dir, trust=trusted)
     places = [Place(scope="user", root=home, target=agent_dir, settings=settings)]
@@ -192,7 +193,7 @@ def _rows(steps: list[Step]) -> Iterator[str]:
             continue
         yield f"    {step.kind:<13} {one_line(step.name)}  ({one_line(step.source)})"
         if step.target and step.outcome in ("taken", "differently"):
-            yield f"                  -> {one_line(step.target.replace(str(Path.home()), '~'))}"
+            yield f"                  -> {one_line(step.target.replace(str(home_dir()), '~'))}"
         if step.why:
             yield f"                  {one_line(step.why)}"
     total = sum(step.kind == "session" for step in steps)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.prompt import blocks_of
+from pi_core.base.paths import expand_home
 from pi_core.wire import dumps
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def path_of(arguments: Mapping[str, Any], cwd: Path) -> Path | None:
     if path.startswith("file://"):
         path = _path_of_url(path)
     if path == "~" or path.startswith(("~/", "~\\")):
-        path = f"{Path('~').expanduser()}{path[1:]}"
+        path = f"{expand_home('~')}{path[1:]}"
     return Path(os.path.normpath(Path(cwd, path)))
 
 

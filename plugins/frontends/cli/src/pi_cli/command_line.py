@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from pi_cli.report import say
+from pi_cli.report import say, warn
 from pi_cli.words import one_line, sentences
 from pi_core.base.process.signals import Stopped, raising_on_signals
 
@@ -31,6 +31,8 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         environ: The environment; nothing below reads the process's own.
     """
     _prepare_streams()
+    if not environ.get("HOME"):
+        _name_home()
     try:
         with raising_on_signals():
             return _run(arguments, environ)
@@ -79,6 +81,21 @@ def _report_unexpected(error: BaseException, *, verbose: bool) -> None:
         import traceback
 
         say(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
+
+
+def _name_home() -> None:
+    """Set ``HOME`` where it is missing: much that pi uses fails without it, or makes a folder named ``~``."""
+    from pi_core.base.paths import NO_HOME, home_dir, user_name
+
+    if os.name != "posix":
+        return
+    os.environ.pop("HOME", None)  # empty, it would mean the root folder
+    home = os.environ["HOME"] = str(home_dir())
+    if home == NO_HOME and not os.environ.get("PI_CODING_AGENT_DIR"):
+        warn(
+            f"HOME is not set, and user {user_name()} has no entry in the list of users: no settings, keys or sessions"
+            " are read or stored. Set HOME, or PI_CODING_AGENT_DIR to a folder for them"
+        )
 
 
 def _prepare_streams() -> None:

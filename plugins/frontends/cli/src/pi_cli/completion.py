@@ -6,7 +6,6 @@ click implements the protocol of the shells. Plugins' options come from the inde
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +15,7 @@ from pi_cli.click_line import as_click, common_options, parse_strictly
 from pi_cli.help import subcommands
 from pi_cli.option_table import own_options, plugin_flags
 from pi_cli.words import one_line
+from pi_core.base.paths import expand_home
 from pi_hookspecs import THINKING_LEVELS, UnknownName
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class _Program(click.Group):
 def _files(beginning: str) -> Iterable[CompletionItem]:
     """Yield the files with this prefix; a shell's own completion does not support the ``@``."""
     folder, _, name = beginning.rpartition("/")
-    place = Path(f"{folder}/" if beginning.startswith("/") else folder or ".").expanduser()
+    place = expand_home(f"{folder}/" if beginning.startswith("/") else folder or ".")
     try:
         found = sorted(place.iterdir())
     except OSError:

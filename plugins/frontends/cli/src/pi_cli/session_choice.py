@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_core.base.paths import expand_home
 from pi_core.session import SessionManager
 from pi_core.session.stores import NoStore
 from pi_hookspecs import UserError
@@ -95,7 +96,7 @@ class _Choice:
     def path(self, reference: str) -> str:
         """Return a session's path: the reference if it is a path, else the path of the session with this id prefix."""
         if os.sep in reference or "/" in reference or reference.endswith(".jsonl"):
-            return str(self.cwd / Path(reference).expanduser())
+            return str(self.cwd / expand_home(reference))
         found = SessionManager.find(reference, self.cwd, self.options.session_dir, host=self.host, environ=self.environ)
         talks_in_it = self.options.fork is None and self.options.export is None
         if found.cwd != str(self.cwd) and talks_in_it and Path(found.cwd).is_dir():  # else see ``checked``

@@ -6,6 +6,7 @@ plugins, stdin, session, front end.
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from functools import partial
@@ -30,6 +31,7 @@ from pi_cli.subcommands import (
     run_after_flags,
     run_subcommand,
 )
+from pi_core.base.paths import access_problem
 from pi_core.host.records import required_plugins
 from pi_hookspecs import UnknownName, UserError
 
@@ -77,6 +79,8 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if early.help or early.version:
         return _inform(early, host, word, sources)
     _check_disabled(early, host, sources)
+    if not os.access(host.settings.agent_dir, os.R_OK | os.X_OK):
+        _explain_agent_folder(host.settings.agent_dir)
     load = partial(load_extensions, host, cwd, early, environ)
     done = run_subcommand(word, host, load)
     if done is not None:
@@ -125,6 +129,13 @@ def _check_disabled(early: Options, host: PluginHost, extensions: Callable[[], l
         local = [source.name for source in extensions()]
         if name not in local:
             raise UnknownName("plugin", name, [*host.records, *local], "pi plugins lists what is installed")
+
+
+def _explain_agent_folder(folder: Path) -> None:
+    """Say what to do about files that cannot be read, before each reader of one says that it cannot."""
+    problem = access_problem(folder)
+    if problem is not None:
+        warn(". ".join(problem))
 
 
 def _working_directory() -> Path:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.report import print_lines, say
+from pi_core.base.paths import expand_home
 from pi_core.base.terminal_text import clean_text
 from pi_core.settings.trust import ProjectTrust, TrustStore
 from pi_hookspecs import UserError
@@ -81,7 +81,7 @@ def _list(store: TrustStore) -> None:
 
 
 def _decide(store: TrustStore, path: str, params: dict[str, Any]) -> None:
-    folder = Path(path).expanduser()
+    folder = expand_home(path)
     if not folder.is_dir():
         raise UserError(f"{path!r} is not a folder")
     trusted = None if params["forget"] else not params["deny"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_core import replace_file
+from pi_core.base.paths import expand_home
 from pi_hookspecs import UserError
 from pi_packages.examples import example_rows
 from pi_packages.output import print_lines, say
@@ -78,7 +79,7 @@ def _cached(settings: Settings, address: str) -> Path:
 def _files(settings: Settings) -> Iterator[Path]:
     yield Path(__file__).parent / "catalogue.json"
     for each in _catalogues(settings):
-        yield _cached(settings, each) if "://" in each else Path(each).expanduser()
+        yield _cached(settings, each) if "://" in each else expand_home(each)
 
 
 def _read(file: Path) -> list[dict[str, Any]]:

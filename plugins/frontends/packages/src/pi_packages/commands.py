@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_core.base.paths import home_dir
+from pi_core.base.paths import expand_home, home_dir
 from pi_core.host.installers import is_offline
 from pi_hookspecs import UserError, WrongUse
 from pi_packages.arguments import parse_arguments
@@ -118,7 +118,7 @@ def _links_of(environ: Mapping[str, str]) -> list[str]:
 
 def _absolute(link: str) -> str:
     """Return a folder of wheels as an absolute path, because installers run in another folder."""
-    return link if "://" in link else str(Path(link).expanduser().absolute())
+    return link if "://" in link else str(expand_home(link).absolute())
 
 
 def _install(given: Namespace, host: PluginHost, command: str) -> int:

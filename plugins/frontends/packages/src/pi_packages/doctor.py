@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.paths import NO_HOME, access_problem, user_name
 from pi_core.host.installers import find_program
 from pi_core.host.overlay import platform_tag
 from pi_core.host.requirements import unmet_requirement
@@ -39,16 +40,35 @@ _NAMED = 3
 
 def checks(host: PluginHost) -> Iterator[Row]:
     """Yield rows of ``check``, ``state`` (``ok``, ``note``, ``warning``, ``error``), ``message`` and ``remedy``."""
+    yield from _agent_folder(host.settings.agent_dir)
     yield _installer(host)
     for scope in scopes_of(host):
-        try:
-            yield from _scope(scope)
-        except PiError as error:
-            yield _row(scope.name, "error", str(error), "Repair or remove the file that is named")
-    yield from _plugins(host)
-    yield from _other_programs()
-    yield from _orphans(host)
-    yield from surroundings(host)
+        yield from _contained(scope.name, _scope(scope))
+    yield from _contained("plugins", _plugins(host))
+    yield from _contained("other programs", _other_programs())
+    yield from _contained("orphans", _orphans(host))
+    yield from _contained("surroundings", surroundings(host))
+
+
+def _contained(check: str, rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows, the last about what kept the check from going on: each check helps, whatever is broken elsewhere."""
+    try:
+        yield from rows
+    except (PiError, OSError) as error:
+        yield _row(check, "error", str(error), "Repair or remove the file that is named")
+
+
+def _agent_folder(folder: Path) -> Iterator[Row]:
+    if str(folder).startswith(NO_HOME):
+        message = f"HOME is not set, and user {user_name()} has no entry in the list of users: nothing is stored"
+        yield _row("agent folder", "error", message, "Set HOME, or PI_CODING_AGENT_DIR to a folder for settings")
+        return
+    problem = access_problem(folder)
+    if problem is not None:
+        yield _row("agent folder", "error", *problem)
+    elif folder.is_dir() and not os.access(folder, os.W_OK):
+        message = f"{folder} cannot be written: sessions, keys and settings are not stored"
+        yield _row("agent folder", "warning", message, "Make it writable, or set PI_CODING_AGENT_DIR")
 
 
 def _row(check: str, state: str, message: str, remedy: str = "") -> Row:

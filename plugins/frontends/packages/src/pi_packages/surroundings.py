@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.paths import expand_home, home_dir
 from pi_core.host.extensions.places import find_extensions
 from pi_core.host.extras import missing_extras
 from pi_core.host.installers import find_program
@@ -15,6 +15,7 @@ from pi_hookspecs import NoModel, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pi_core.host import PluginHost
 
@@ -121,8 +122,8 @@ def _of_other_agents(agent_dir: Path, cwd: Path) -> Iterator[Row]:
     for name, (title, own, project) in _OTHER_AGENTS.items():
         done = imported.get(name)
         done = done if isinstance(done, list) else []
-        found = [] if "user" in done else [file for file in own if Path(file).expanduser().exists()]
-        if str(cwd) not in done and cwd != Path.home().resolve():
+        found = [] if "user" in done else [file for file in own if expand_home(file).exists()]
+        if str(cwd) not in done and cwd != home_dir().resolve():
             found += [file for file in project if (cwd / file).exists()]
         if found:
             message = f"there are files of {title}: {', '.join(found)}"

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pi_core.base.paths import expand_home
 from pi_core.base.process.signals import OrderlyEnd
 from pi_core.plugin_api.local_web import read_token
 from pi_hookspecs import UserError
@@ -92,7 +93,7 @@ def _socket_path(session: AgentSession, folder: Path) -> Iterator[Path]:
 
 def _token_file(session: AgentSession, folder: Path) -> Path:
     given = session.flags.get("serve-token-file")
-    return Path(str(given)).expanduser().absolute() if given else folder / "token"
+    return expand_home(str(given)).absolute() if given else folder / "token"
 
 
 def _port(text: object) -> int:

@@ -50,7 +50,10 @@ def served_sessions(agent_dir: str | Path) -> list[ServedSession]:
         agent_dir: The agent directory, such as ``~/.pi/agent``.
     """
     found = []
-    for path in sorted(Path(agent_dir, "run").glob("*.json")):
+    paths: list[Path] = []
+    with suppress(OSError):  # a folder that cannot be read
+        paths = sorted(Path(agent_dir, "run").glob("*.json"))
+    for path in paths:
         with suppress(OSError, ValueError, TypeError, KeyError):
             facts = json.loads(path.read_bytes())
             if listens(facts["socket"]):

@@ -67,7 +67,7 @@ class Recording:
         """Discard the state of the previous conversation, and finish a rewind that was killed."""
         self._off, self._checkpoints, self._tree, self._ctx = False, None, "", None
         folder = ctx.settings.agent_dir / "rewind"
-        if folder.is_dir():
+        if os.path.isdir(folder):
             from pi_rewind.journal import has_journals
 
             if has_journals(folder, ctx.session.id):

@@ -5,6 +5,7 @@ That is enough to choose an address and to check for credentials; botocore gets 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ def profile_of(environ: Mapping[str, str]) -> str:
 
 def config_file(environ: Mapping[str, str]) -> Path:
     """Return the path of the config file."""
-    return Path(environ.get("AWS_CONFIG_FILE") or "~/.aws/config").expanduser()
+    return Path(os.path.expanduser(environ.get("AWS_CONFIG_FILE") or "~/.aws/config"))  # noqa: PTH111 - Path's raises if there is no home
 
 
 def profile_region(environ: Mapping[str, str]) -> str | None:
@@ -63,7 +64,8 @@ def _profile(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the profile's keys from both files; the credentials file takes precedence."""
     name = profile_of(environ)
     section = name if name == "default" else f"profile {name}"
-    credentials = Path(environ.get("AWS_SHARED_CREDENTIALS_FILE") or "~/.aws/credentials").expanduser()
+    file = environ.get("AWS_SHARED_CREDENTIALS_FILE") or "~/.aws/credentials"
+    credentials = Path(os.path.expanduser(file))  # noqa: PTH111 - as above
     return {**_section(config_file(environ), section), **_section(credentials, name)}
 
 

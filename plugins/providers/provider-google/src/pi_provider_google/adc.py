@@ -202,7 +202,8 @@ def _gcloud_file(environ: Mapping[str, str]) -> Path:
     folder = environ.get("CLOUDSDK_CONFIG")
     if not folder and os.name == "nt":
         folder = str(Path(environ.get("APPDATA", "")) / "gcloud")
-    return Path(folder or Path.home() / ".config" / "gcloud") / "application_default_credentials.json"
+    folder = folder or os.path.expanduser("~/.config/gcloud")  # noqa: PTH111 - Path.home() raises if there is none
+    return Path(folder, "application_default_credentials.json")
 
 
 def _is_googles_machine(environ: Mapping[str, str]) -> bool:

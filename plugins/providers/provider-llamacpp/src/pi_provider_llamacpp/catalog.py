@@ -9,12 +9,12 @@ import json
 import os
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, frozen
 
 from pi_core import replace_file
+from pi_core.base.paths import home_dir
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.models import Model
 from pi_provider_llamacpp.finding import Found, find_models
@@ -23,6 +23,7 @@ from pi_provider_llamacpp.names import API, PROVIDER_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
+    from pathlib import Path
 
     from pi_provider_llamacpp.options import Options
 
@@ -53,7 +54,7 @@ def list_models(options: Options, agent_dir: Path, *, seconds: float | None = No
         seconds: After this time no more headers are read, and files are listed without.
     """
     end = None if seconds is None else time.monotonic() + seconds
-    found = find_models(options.paths, os.environ, Path.home())
+    found = find_models(options.paths, os.environ, home_dir())
     cache = agent_dir / "cache" / "gguf.json"
     known = _kept(cache)
     kept: dict[str, Any] = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
+from pi_core.base.paths import expand_home
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ def find_models(paths: Iterable[Path], environ: Mapping[str, str], home: Path) -
 def hub_cache(environ: Mapping[str, str], home: Path) -> Path:
     """Return the folder of Hugging Face's cache, as its own library finds it."""
     if chosen := environ.get("HF_HUB_CACHE"):
-        return Path(chosen).expanduser()
+        return expand_home(chosen)
     base = environ.get("XDG_CACHE_HOME") or home / ".cache"
-    return Path(environ.get("HF_HOME") or Path(base, "huggingface")).expanduser() / "hub"
+    return expand_home(environ.get("HF_HOME") or Path(base, "huggingface")) / "hub"
 
 
 def _lm_studio(home: Path) -> tuple[Path, ...]:
@@ -131,7 +132,7 @@ def model_at(path: str, name: str) -> Found:
     Raises:
         UserError: There is no such file, or a part of it is missing.
     """
-    file = Path(path).expanduser()
+    file = expand_home(path)
     parts = parts_of(file)
     try:
         size = sum(each.stat().st_size for each in parts)
@@ -145,7 +146,7 @@ def model_at(path: str, name: str) -> Found:
 
 def _ollama(environ: Mapping[str, str], home: Path) -> Iterator[Found]:
     """Yield Ollama's models, whose files are named by their hash and listed in manifests."""
-    root = Path(environ.get("OLLAMA_MODELS") or home / ".ollama" / "models").expanduser()
+    root = expand_home(environ.get("OLLAMA_MODELS") or home / ".ollama" / "models")
     manifests = root / "manifests"
     for file in sorted(manifests.glob("*/*/*/*"))[:_MOST_FILES]:
         host, owner, name, tag = file.relative_to(manifests).parts

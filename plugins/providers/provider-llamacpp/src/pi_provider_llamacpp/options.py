@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
+from pi_core.base.paths import expand_home
 from pi_hookspecs import PluginSetting
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pi_hookspecs import SettingsView
 
 __all__ = ["SETTINGS", "Options", "read_options"]
@@ -78,7 +80,7 @@ def read_options(settings: SettingsView) -> Options:
     )
     minutes = own(_IDLE, "a number of at least 1", lambda value: _is_from(value, 1, int | float))
     return Options(
-        paths=tuple(Path(each).expanduser() for each in paths or ()),
+        paths=tuple(expand_home(each) for each in paths or ()),
         context_tokens=tokens or _CONTEXT,
         idle_seconds=(_IDLE_MINUTES if minutes is None else minutes) * 60.0,
         problems=tuple(problems),

@@ -19,6 +19,9 @@ __all__ = ["Found", "absolute", "all_files", "file_for", "files_of", "folder_nam
 
 _ENDING = ".jsonl"
 
+_LONGEST = 255
+"""Bytes that file systems allow in a name."""
+
 
 @frozen(eq=False)
 class Found:
@@ -37,9 +40,22 @@ def absolute(path: str) -> str:
 
 
 def folder_name(cwd: str) -> str:
-    """Return the name of the folder that a working directory's sessions are in: ``--home-me-project--``."""
-    flat = re.sub(r"[/\\:]", "-", re.sub(r"^[/\\]", "", absolute(cwd)))
-    return f"--{flat}--"
+    """Return the name of the folder that a working directory's sessions are in: ``--home-me-project--``.
+
+    One that would be too long for a file system is cut, and made unique by a hash of the path.
+    """
+    path = absolute(cwd)
+    flat = re.sub(r"[/\\:]", "-", re.sub(r"^[/\\]", "", path))
+    name = f"--{flat}--"
+    if len(os.fsencode(name)) <= _LONGEST:
+        return name
+    from hashlib import sha256  # few paths are so long
+
+    mark = f"--{sha256(os.fsencode(path)).hexdigest()[:16]}--"
+    begin = f"--{flat}"[: _LONGEST - len(mark)]
+    while len(os.fsencode(begin + mark)) > _LONGEST:
+        begin = begin[:-1]
+    return begin + mark
 
 
 def file_for(place: SessionPlace, header: SessionHeader) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pi_hookspecs
+from pi_core.base.paths import expand_home
 from pi_hookspecs import ResourceKind
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def folders(cwd: Path, agent_dir: Path, *, trusted: bool) -> list[tuple[Path, Re
         (cwd / ".pi" / "agents", "project"),
         (cwd / ".claude" / "agents", "project"),
     ]
-    home = Path("~/.claude/agents").expanduser()
+    home = expand_home("~/.claude/agents")
     user: list[tuple[Path, ResourceScope]] = [(agent_dir / "agents", "user"), (home, "user")]
     return list({path: (path, scope) for path, scope in [*(project if trusted else ()), *user]}.values())
 

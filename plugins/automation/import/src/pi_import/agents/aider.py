@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_core import parse_frontmatter
+from pi_core.base.paths import expand_home
 from pi_import.instructions import as_it_is, take_file
 from pi_import.models import Models, sign_in, take_key, take_level, take_provider
 from pi_import.place import Unreadable
@@ -91,7 +92,7 @@ def _instructions(place: Place, config: dict[str, Any], source: str) -> Iterator
     read = config.get("read")
     names = [each for each in (read if isinstance(read, list) else [read]) if isinstance(each, str) and each]
     for name in names:
-        path = place.root / Path(name).expanduser()
+        path = place.root / expand_home(name)
         if place.scope == "project" and name in ("AGENTS.md", "CLAUDE.md"):
             yield from as_it_is(place, path)
         elif path.is_file():

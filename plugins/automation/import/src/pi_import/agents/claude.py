@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.paths import expand_home
 from pi_import.commands import markdown_commands
 from pi_import.hook_files import take_hooks
 from pi_import.instructions import as_it_is, nested_left_out, take_file
@@ -15,6 +15,7 @@ from pi_import.steps import left_out, others_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pi_import.models import Models
     from pi_import.place import Place
@@ -87,7 +88,7 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
 
 def _folder(place: Place) -> Path:
     configured = place.environ.get("CLAUDE_CONFIG_DIR")
-    return Path(configured).expanduser() if configured and place.scope == "user" else place.root / ".claude"
+    return expand_home(configured) if configured and place.scope == "user" else place.root / ".claude"
 
 
 def _instructions(place: Place, folder: Path) -> Iterator[Step]:
@@ -146,4 +147,4 @@ def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[
     from pi_import.sessions.claude import stored
 
     configured = environ.get("CLAUDE_CONFIG_DIR")
-    yield from stored(Path(configured).expanduser() if configured else home / ".claude", cwd)
+    yield from stored(expand_home(configured) if configured else home / ".claude", cwd)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.paths import expand_home
 from pi_import.commands import markdown_commands
 from pi_import.hook_files import take_hooks
 from pi_import.instructions import as_it_is, take_file
@@ -17,6 +17,7 @@ from pi_import.steps import left_out, others_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pi_import.models import Models
     from pi_import.place import Place
@@ -99,7 +100,7 @@ def _agents(place: Place, folder: Path) -> Iterator[Step]:
 
 def _folder(place: Place) -> Path:
     configured = place.environ.get("CODEX_HOME")
-    return Path(configured).expanduser() if configured and place.scope == "user" else place.root / ".codex"
+    return expand_home(configured) if configured and place.scope == "user" else place.root / ".codex"
 
 
 def _config(place: Place, folder: Path, models: Models) -> Iterator[Step]:
@@ -164,4 +165,4 @@ def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[
     from pi_import.sessions.codex import stored
 
     configured = environ.get("CODEX_HOME")
-    yield from stored(Path(configured).expanduser() if configured else home / ".codex", cwd)
+    yield from stored(expand_home(configured) if configured else home / ".codex", cwd)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.paths import expand_home
 from pi_import.commands import toml_commands
 from pi_import.hook_files import take_hooks
 from pi_import.instructions import as_it_is, nested_left_out, take_file
@@ -15,6 +15,7 @@ from pi_import.steps import left_out, others_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pi_import.models import Models
     from pi_import.place import Place
@@ -123,4 +124,4 @@ def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[
 
 def _home(home: Path, environ: dict[str, str]) -> Path:
     """Return the folder that Gemini CLI takes for the home folder."""
-    return Path(environ.get("GEMINI_CLI_HOME") or home).expanduser()
+    return expand_home(environ.get("GEMINI_CLI_HOME") or home)

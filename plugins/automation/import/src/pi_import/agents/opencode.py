@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.paths import expand_home
 from pi_import.commands import markdown_commands, take_command
 from pi_import.instructions import as_it_is, take_file
 from pi_import.models import PROVIDERS, key_of, take_headers, take_key, take_provider
@@ -58,7 +59,7 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
     """Yield the steps for a place, without its MCP servers and sessions."""
     if place.scope == "user":
         yield from _keys(place)
-        base = Path(place.environ.get("XDG_CONFIG_HOME") or place.root / ".config").expanduser()
+        base = expand_home(place.environ.get("XDG_CONFIG_HOME") or place.root / ".config")
         folders = [base / "opencode"]
         yield from take_file(place, folders[0] / "AGENTS.md")
         files = [folders[0] / "opencode.json", folders[0] / "opencode.jsonc"]
@@ -94,7 +95,7 @@ def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[
 
 def _data(home: Path, environ: dict[str, str]) -> Path:
     """Return the folder in which opencode stores its data."""
-    return Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share").expanduser() / "opencode"
+    return expand_home(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
 
 
 def _keys(place: Place) -> Iterator[Step]:
@@ -164,7 +165,7 @@ def _instructions(place: Place, patterns: Any, file: Path, source: str) -> Itera
             why = "pi loads no instructions from the network; save the page as a file"
             yield left_out("instructions", pattern, source, why, scope=place.scope)
             continue
-        path = str(Path(pattern).expanduser()) if pattern.startswith("~") else str(file.parent / pattern)
+        path = str(expand_home(pattern)) if pattern.startswith("~") else str(file.parent / pattern)
         found = sorted(islice(glob.iglob(path, recursive=True), _MOST_FILES))  # noqa: PTH207 - of absolute patterns, too
         if not found:
             yield left_out("instructions", pattern, source, "there is no such file", scope=place.scope)
@@ -180,7 +181,7 @@ def _prompt(place: Place, prompt: str, file: Path) -> str:
     if named is None:
         return prompt
     try:
-        return place.read(file.parent / Path(named[1]).expanduser())
+        return place.read(file.parent / expand_home(named[1]))
     except Unreadable:
         return ""
 

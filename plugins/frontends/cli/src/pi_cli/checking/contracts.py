@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -12,6 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from pi_core.base.paths import expand_home
 from pi_hookspecs import UserError
 from pi_hookspecs.values import ReprMixin
 
@@ -51,7 +51,7 @@ def read_contract(wanted: str | None = None) -> Contract:
         return _read((folder / "contract.json").read_text(encoding="utf-8"), "")
     if wanted.endswith(".json"):
         try:
-            return _read(Path(wanted).expanduser().read_text(encoding="utf-8"), "")
+            return _read(expand_home(wanted).read_text(encoding="utf-8"), "")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(f"{wanted!r} cannot be read as a contract: {error}") from error
     stored = folder / f"contract-{wanted}.json"

@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import define, field
 
+from pi_core.base.paths import expand_home
 from pi_core.host.discovery import ENTRY_POINT_GROUP
 from pi_hookspecs import UnknownName, UserError
 from pi_hookspecs.values import ReprMixin
@@ -81,7 +82,7 @@ def find_subject(text: str, host: PluginHost, scratch: Path) -> Subject:
         UnknownName: There is neither such a plugin nor such a path.
         UserError: It cannot be checked.
     """
-    path = Path(text).expanduser()
+    path = expand_home(text)
     if text in host.records:
         return _installed(text, host.records[text].distribution)
     if path.suffix == ".whl" and path.is_file():

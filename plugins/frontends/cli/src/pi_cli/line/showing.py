@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_cli.line.tail import echo
@@ -10,6 +9,7 @@ from pi_cli.print_mode import PrintRun
 from pi_cli.prompt_run import has_failed
 from pi_cli.results import all_rows, last_line, preview_rows
 from pi_cli.words import one_line, plain_row, shorten
+from pi_core.base.paths import expand_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -167,7 +167,7 @@ class DisplayedRun(PrintRun):
         """Return the content of the file that a call will replace; None for a new file or one too large to compare."""
         path = event.args.get("path")
         try:
-            file = self.session.cwd / Path(str(path)).expanduser()
+            file = self.session.cwd / expand_home(str(path))
             return file.read_text(encoding="utf-8") if file.stat().st_size <= _COMPARED_BYTES else None
         except (OSError, ValueError, RuntimeError):
             return None

@@ -73,10 +73,10 @@ class LocalPort:
 
     def text_of(self, path: str) -> str | None:
         """Return the text of a file; None if it is large, or no text."""
-        from pathlib import Path
+        from pi_core.base.paths import expand_home
 
         try:
-            file = Path(self.cwd, Path(path).expanduser())
+            file = self.cwd / expand_home(path)
             if file.is_file() and file.stat().st_size <= _MOST_TEXT:  # a pipe would block the screen
                 return file.read_bytes().decode()
         except (OSError, ValueError, RuntimeError):  # a path from the model may be anything
