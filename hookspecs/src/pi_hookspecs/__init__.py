@@ -173,7 +173,7 @@ _HOMES: dict[str, str] = {
     ),
     "service_values": (
         "BranchSummary BranchSummaryRequest CacheWarmingPlan CacheWarmingState CachedPrompt CommandRequest "
-        "Compaction CompactionPreparation CompactionReason CompactionRequest RetryDecision"
+        "Compaction CompactionPreparation CompactionReason CompactionRequest LeftOut RetryDecision"
     ),
     "services": (
         "BranchSummarizer CacheWarmer CommandRunner Compactor ExtensionLanguage Launcher PluginRunner ProcessKeeper "

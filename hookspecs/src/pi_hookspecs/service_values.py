@@ -27,6 +27,7 @@ __all__ = [
     "CompactionPreparation",
     "CompactionReason",
     "CompactionRequest",
+    "LeftOut",
     "RetryDecision",
 ]
 
@@ -116,6 +117,22 @@ class RetryDecision(Value):
     delay_ms: int
     model: str | None = None
     reason: str | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class LeftOut(Value):
+    """A part of the conversation that a provider refuses and that requests leave out; the session keeps it.
+
+    Attributes:
+        kind: ``picture``, ``thinking``, ``answer`` (its calls and their results), ``tool``, or ``strict`` (tools are
+            sent without strict schemas).
+        ids: What it is: keys of pictures, times of answers in milliseconds, names of tools, references of models.
+        what: The part, named to the user, such as ``the tool 'search'``.
+    """
+
+    kind: Literal["picture", "thinking", "answer", "tool", "strict"]
+    ids: tuple[str, ...]
+    what: str
 
 
 @frozen(kw_only=True, eq=False, repr=False)

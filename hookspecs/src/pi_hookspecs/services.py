@@ -81,7 +81,12 @@ class BranchSummarizer(Protocol):
 
 @runtime_checkable
 class Retrier(Protocol):
-    """Decides whether to retry a failed request."""
+    """Decides whether to retry a failed request.
+
+    It may also have ``leave_out(message, request, attempt, ctx) -> LeftOut | None``: the part of a refused request
+    without which it is sent again, and every later one. ``request`` is the ``Context`` that was refused, ``attempt``
+    counts the parts of this prompt from 1. Called when ``decide`` gave up; None leaves nothing out.
+    """
 
     def decide(self, message: AssistantMessage, attempt: int, ctx: PiContext) -> RetryDecision | None:
         """Return when to retry, or None to give up.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pi_core.base.worktrees import worktree_folder
     from pi_core.conversation import AgentSession
     from pi_core.conversation.answer import Answer
+    from pi_core.conversation.left_out import picture_key
     from pi_core.conversation.model_selection import ScopedModel
     from pi_core.conversation.structured_output import OutputType, output_converter
     from pi_core.conversation.usage_limits import UsageLimits
@@ -88,6 +89,7 @@ _HOMES = {
     "agent.loop": "agent_loop agent_loop_continue",
     "models.registry": "ModelRegistry",
     "one_shot": "arun run",
+    "conversation.left_out": "picture_key",
     "models.overflow": "failure_kind is_context_overflow is_recoverable_length is_throttling",
     "base.process.signals": "OrderlyEnd Stopped run_until_signal",
     "resources": "DefaultResourceLoader",
@@ -184,6 +186,7 @@ __all__ = [  # literal, because type checkers read it
     "output_converter",
     "parse_frontmatter",
     "pattern_matches",
+    "picture_key",
     "prompt_element",
     "replace_file",
     "run",

@@ -14,6 +14,7 @@ from pi_cache_lint.chain import Digests, chain_of
 from pi_cache_lint.first import ENTRY as CACHE
 from pi_cache_lint.line import Line, Section
 from pi_cache_lint.record import to_record
+from pi_core.conversation.left_out import LEFT_OUT
 from pi_core.conversation.restore import FINISHED_CALL, LOADED_TOOLS
 from pi_hookspecs import Usage
 from pi_rewind.points import ENTRY as CHECKPOINT
@@ -162,6 +163,11 @@ CUSTOM_TYPES: dict[str, Callable[[Writer], list[Any]]] = {
     AGENT: _agents,
     CACHE: _caches,
     CHECKPOINT: _checkpoints,
+    LEFT_OUT: lambda _: [
+        {"kind": "picture", "ids": ["8-0123456789abcdef"], "what": "the newest picture", "why": "400 invalid image"},
+        {"kind": "tool", "ids": ["search"], "what": "the tool 'search'", "why": "400 tools.1: bad schema"},
+        {"putBack": ["00000001"]},
+    ],
     LOADED_TOOLS: lambda _: [{"names": ["read", "no-such-tool"]}],
     "sandbox": _refusals,
     TODO: lambda _: [[{"text": "buy milk", "done": False}, {"text": "drink it", "done": True}]],

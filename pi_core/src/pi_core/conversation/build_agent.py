@@ -90,6 +90,7 @@ def build_agent(
         return refusal or await bridge.before_tool_call(question, signal)
 
     def stream(model: Model, context: Any, options: StreamOptions) -> Any:
+        context = bridge.requests.without_refused(model, context)
         if model.prompt_cache is not None:
             options = bridge.requests.remember(model, context, options)
         return stream_answer(models, model, context, options)

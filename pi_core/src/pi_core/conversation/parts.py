@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pi_core.conversation.commands import PluginCommands
+from pi_core.conversation.left_out import LeftOutParts
 from pi_core.conversation.lifecycle import Lifecycle
 from pi_core.conversation.message_queue import MessageQueue
 from pi_core.conversation.offered_tools import OfferedTools
@@ -59,7 +60,9 @@ class Parts:
         self.lifecycle = Lifecycle(runtime, self)
         self.tools = OfferedTools(runtime)
         self.queue = MessageQueue(runtime)
-        self.retry = Retry(runtime, self._set_model)
+        self.left_out = LeftOutParts(runtime.manager)
+        self.retry = Retry(runtime, self._set_model, self.left_out)
+        runtime.bridge.requests.without_refused = self.left_out.without
         runtime.bridge.requests.retries = lambda: self.retry.attempt
         runtime.bridge.requests.remember = self._remember
         self.record = PromptRecord(runtime)

@@ -72,6 +72,7 @@ class RequestHooks:
 
     Attributes:
         retries: Returns how often the current request was made before.
+        without_refused: Returns a request without the parts that providers refused.
         remember: Keeps a request whose prompt the provider caches for a known time, and returns its options.
         warming: Keeps such a prompt in the cache; None before the first such request.
         request_id: Id of the latest request, until its answer is complete.
@@ -88,6 +89,7 @@ class RequestHooks:
         self._plugin = plugin
         self._request: _Request | None = None
         self.retries: Callable[[], int] = int
+        self.without_refused: Callable[[Model, Context], Context] = _whole
         self.remember: Callable[[Model, Context, StreamOptions], StreamOptions] = _as_it_is
         self.warming: _Warming | None = None
         self.request_id = ""
@@ -216,6 +218,11 @@ class RequestHooks:
                 status=status, headers=dict(headers), base_url=request.base_url, **request.common
             )
             await self._hooks.notify(event, self._plugins.ctx)
+
+
+def _whole(_model: Model, context: Context) -> Context:
+    """Return a request of which nothing is left out."""
+    return context
 
 
 def _as_it_is(_model: Model, _context: Context, options: StreamOptions) -> StreamOptions:

@@ -1,7 +1,8 @@
 """Retries of failed requests, as the installed ``Retrier`` decides.
 
-The plugin decides which errors to retry, how often, and how long to wait. This module emits events, waits until the
-delay or an abort ends the wait, and removes the failed answer from the model's context, but not from the session.
+The plugin decides which errors to retry, how often, how long to wait, and which part of a refused request is left out.
+This module emits events, waits until the delay or an abort ends the wait, and removes the failed answer from the
+model's context, but not from the session.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from pi_hookspecs import AbortController, PiError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from pi_core.conversation.left_out import LeftOutParts
     from pi_core.conversation.runtime import Runtime
-    from pi_hookspecs import AbortSignal, AssistantMessage, Model, RetryDecision
+    from pi_hookspecs import AbortSignal, AssistantMessage, LeftOut, Model, RetryDecision
 
 __all__ = ["Retry", "wait_unless_aborted"]
 
@@ -28,15 +30,24 @@ class Retry:
     Args:
         runtime: The objects that all parts share.
         set_model: Selects the fallback model of the policy.
+        left_out: The parts that requests leave out because a provider refused them.
 
     Attributes:
         attempt: The number of the current retry, from 1; 0 if there is none.
         enabled: Whether failed requests are repeated at all.
     """
 
-    def __init__(self, runtime: Runtime, set_model: Callable[[Model], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        set_model: Callable[[Model], Awaitable[None]],
+        left_out: LeftOutParts | None = None,
+    ) -> None:
         self._runtime = runtime
         self._set_model = set_model
+        self._left_out = left_out
+        self._without: LeftOut | None = None
+        self._tried: list[str] = []
         self._decision: RetryDecision | None = None
         self._failed: AssistantMessage | None = None
         self._wait: AbortController | None = None
@@ -76,10 +87,27 @@ class Retry:
         self._failed = answer if failed else None
         repeatable = failed and not self._runtime.bridge.requests.refused
         self._decision = self.decide(answer, self.attempt + 1) if answer is not None and repeatable else None
-        return self._decision is not None
+        self._without = self._refused_part(answer) if answer is not None and repeatable else None
+        return self._decision is not None or self._without is not None
+
+    def _refused_part(self, answer: AssistantMessage) -> LeftOut | None:
+        """Return the part of a refused request that the policy leaves out; None if there is none, or it retries."""
+        left_out, runtime = self._left_out, self._runtime
+        if self._decision is not None or answer.stop_reason != "error" or left_out is None or left_out.request is None:
+            return None
+        found = runtime.host.find("register_services", "Retrier")
+        choose = getattr(found.thing, "leave_out", None) if found is not None else None
+        if found is None or choose is None:
+            return None
+        with reported(runtime.report_plugin_error, found.plugin, "Retrier.leave_out", "to choose a part"):
+            part: LeftOut | None = choose(answer, left_out.request, len(self._tried) + 1, runtime.ctx)
+            return part
+        return None
 
     async def on_answer(self, answer: AssistantMessage) -> None:
         """End the retries after a successful answer."""
+        if answer.stop_reason not in ("error", "aborted"):
+            self._tried.clear()
         if self.attempt and answer.stop_reason not in ("error", "aborted"):
             attempt, self.attempt = self.attempt, 0
             await self._runtime.emit(pi_hookspecs.AutoRetryEndEvent(success=True, attempt=attempt))
@@ -88,8 +116,13 @@ class Retry:
         """Wait for the planned retry and prepare the context for it; return False if there is none."""
         decision, self._decision = self._decision, None
         failed, self._failed = self._failed, None
+        without, self._without = self._without, None
+        if without is not None and failed is not None:
+            await self._leave_out(without, failed)
+            return True
         if decision is None or failed is None:
             if failed is not None:
+                self._put_back(failed)
                 await self._give_up(failed.error_message)
             return False
         self.attempt = decision.attempt
@@ -111,6 +144,29 @@ class Retry:
             return False
         self._runtime.transcript.drop_failed_answer()
         return True
+
+    async def _leave_out(self, part: LeftOut, failed: AssistantMessage) -> None:
+        """Store that a part is left out, say so, and prepare the context for the same request without it."""
+        assert self._left_out is not None  # noqa: S101 - which has the request that was refused
+        why = (failed.error_message or "").partition("\n")[0]
+        self._tried.append(self._left_out.add(part, why))
+        self.attempt = len(self._tried)
+        text = f"{failed.provider} refused {part.what}: continuing without it (/left-out shows it)"
+        await self._runtime.emit(
+            pi_hookspecs.AutoRetryStartEvent(
+                attempt=self.attempt, max_attempts=self.attempt, delay_ms=0, error_message=f"{text}. {why}"
+            )
+        )
+        self._runtime.transcript.drop_failed_answer()
+
+    def _put_back(self, failed: AssistantMessage) -> None:
+        """Send the parts again that were left out in vain; after a failure of another kind, they stay left out."""
+        from pi_core.models.overflow import failure_kind
+
+        tried, self._tried = self._tried, []
+        helpful = failed.stop_reason != "error" or failure_kind(failed) in ("throttle", "overload", "transient")
+        if tried and not helpful and self._left_out is not None:
+            self._left_out.put_back(tried)
 
     async def _give_up(self, why: str | None) -> None:
         if self.attempt:

@@ -1,4 +1,7 @@
-"""Retries failed requests: transient errors with exponential backoff, then the failover models that the user names."""
+"""Retries failed requests: transient errors with exponential backoff, then the failover models that the user names.
+
+A request that a provider refuses is sent again without the part that it refuses.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,17 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Service
+    from pi_hookspecs import PiAPI, Service
 
-__all__ = ["register_services"]
+__all__ = ["activate", "register_services"]
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Add ``/left-out``."""
+    from pi_retry.command import add_command
+
+    add_command(pi)
 
 
 @hookimpl

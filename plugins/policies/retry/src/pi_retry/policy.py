@@ -6,12 +6,12 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import PiError, RetryDecision
-from pi_retry.kinds import WORTH_WAITING, kind_of, server_hint_ms
+from pi_retry.kinds import WORTH_WAITING, kind_of, server_hint_ms, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import AssistantMessage, PiContext, SettingsView
+    from pi_hookspecs import AssistantMessage, Context, LeftOut, PiContext, SettingsView
 
 __all__ = ["Backoff"]
 
@@ -41,6 +41,21 @@ class Backoff:
             if delay is not None:
                 return RetryDecision(attempt=attempt, max_attempts=retries, delay_ms=delay)
         return _next_model(message, kind, retries, ctx)
+
+    def leave_out(self, message: AssistantMessage, request: Context, attempt: int, ctx: PiContext) -> LeftOut | None:
+        """Return the part of a refused request without which it is sent again, and every later one."""
+        from pi_core import failure_kind
+        from pi_hookspecs.failures import status_in
+        from pi_retry.refused import Refusal, refused_part
+
+        text, model = (message.error_message or "").partition("\n")[0], ctx.model
+        if model is None:
+            return None
+        if model.is_virtual:
+            model = ctx.find_model(f"{message.provider}/{message.model}")
+        status = status_of(message)
+        status = status_in(text) if status is None else status
+        return refused_part(Refusal(text, status, failure_kind(message), model), request, attempt)
 
 
 def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -> int | None:
