@@ -143,7 +143,7 @@ class _Attempt:
         await asyncio.to_thread(folder.mkdir, 0o700)
         place = await make_place(self.task, folder)
         await self._ask(place.work)
-        if self.record.error is None or self.was_cut:
+        if self.was_cut or self.record.error is None:
             await self._keep(place)
         if self.record.error is None:
             await self._check(place.work)

@@ -56,6 +56,7 @@ class _JsonRun(PromptRun):
     def answered(self, answer: AssistantMessage | None) -> int | None:
         """Continue with the next prompt: the events report how an answer ended."""
         self.check_length(answer)
+        return None
 
     def finished(self) -> int:
         """Return the session's exit code, and report on stderr why the last answer failed."""
