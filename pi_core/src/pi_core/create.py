@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -177,7 +178,8 @@ def create_agent_session(
     session_manager = session_manager or SessionManager.create(here, host=host, environ=environ)
     restored = None
     if model is None:
-        restored = restored_model(session_manager, models) if provider is None else None
+        default = partial(_chosen_model, models, None, required=False)
+        restored = restored_model(session_manager, models, default) if provider is None else None
         model = restored or _chosen_model(models, provider, required=model_required)
     elif isinstance(model, str):
         model, asked = models.match(model, provider)

@@ -124,6 +124,23 @@ async def test_a_run_that_is_going_on_is_aborted_first(session_of, script, recor
     assert session.messages == []
 
 
+async def test_a_conversation_whose_model_is_gone_goes_on_with_the_current_one_and_says_so(
+    session_of, script, stored, recorder
+):
+    session = session_of(session_manager=stored())
+    await talked(session, script, "one")
+    first = session.session_manager.file
+    await session.new_session()
+    first.write_text(first.read_text().replace(f'"{script.model.id}"', '"retired"'))
+
+    await session.switch_session(first)
+
+    (lost,) = [event.error for event in recorder.events if event.type == "extension_error"]
+    provider = script.model.provider
+    assert lost.startswith(f"Could not restore model {provider}/retired. Using {script.model.reference}. Provider")
+    assert session.model == script.model
+
+
 async def test_a_stored_conversation_comes_back_with_its_messages(session_of, script, stored):
     session = session_of(session_manager=stored())
     await talked(session, script, "one")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import THINKING_LEVELS, ModelChoice, PiError, ToolResultMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
@@ -29,13 +29,21 @@ LOADED_TOOLS = "loaded_tools"
 """``customType`` of entries that record the active deferred tools from there on: ``{"names": [...]}``."""
 
 
-def restored_model(session: SessionManager, models: ModelRegistry) -> Model | None:
+def restored_model(
+    session: SessionManager, models: ModelRegistry, otherwise: Callable[[], Model | None]
+) -> Model | None:
     """Return the model of a session: the selected virtual model, else the model that was selected or answered last.
 
-    If it cannot answer now, the session gets a notice, and the model of the last successful answer is used.
+    If it cannot answer now, or its provider has it no more, the session gets a notice that names the model that is used
+    instead: that of the last successful answer, else ``otherwise``.
+
+    Args:
+        session: The session.
+        models: Finds models by their stored names.
+        otherwise: Returns the model to use if those of the session cannot be used.
 
     Returns:
-        None if the session names no model, or if none of them can answer.
+        None if the session names no model, or if there is none to use.
     """
     chosen = session.build_session_context().model
     if chosen is None:
@@ -48,11 +56,9 @@ def restored_model(session: SessionManager, models: ModelRegistry) -> Model | No
 
         return with_limits_in_use(model, models, session.last_answer())
     if model is None:
-        problem = f"Could not restore model {chosen.provider}/{chosen.model_id}. {problem}"
-        model = _model_of_last_answer(session, models, chosen)
-        session.notice(
-            problem if model is None else f"{problem} Continuing with {model.reference}, which answered last."
-        )
+        lost = f"Could not restore model {chosen.provider}/{chosen.model_id}."
+        model = _model_of_last_answer(session, models, chosen) or otherwise()
+        session.notice(f"{lost} {problem}" if model is None else f"{lost} Using {model.reference}. {problem}")
     elif selected != chosen and models.get_model(selected.provider, selected.model_id) is None:
         name = f"{selected.provider}/{selected.model_id}"
         session.notice(
@@ -69,6 +75,8 @@ def _virtual(choice: ModelChoice, models: ModelRegistry) -> Model | None:
 
 def _usable(choice: ModelChoice, models: ModelRegistry) -> tuple[Model | None, str]:
     """Return a model that can answer now, else None and why it cannot."""
+    if not models.has(choice.provider, choice.model_id):
+        return None, f"Provider {choice.provider} has no such model; --model {choice.provider}/ID names another one."
     try:
         model = models.exact(choice.provider, choice.model_id)
         models.check(model)

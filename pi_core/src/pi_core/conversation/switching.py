@@ -183,8 +183,8 @@ class SessionSwitcher:
             return
         if reason == "resume" and restore_interrupted(runtime.manager):
             self._take_branch()
-        model = restored_model(runtime.manager, runtime.models)
         current = runtime.agent.state.model
+        model = restored_model(runtime.manager, runtime.models, lambda: current)
         if model is not None and (current is None or model.reference != current.reference):
             await self._models.set_model(model, "restore", persist=False)
         elif model is not None and model.is_virtual:  # the limits are those of the model that answered here last

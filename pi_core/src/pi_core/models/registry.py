@@ -263,6 +263,13 @@ class ModelRegistry:
         """
         return self._resolver.exact(self.provider(provider), model_id)
 
+    def has(self, provider: str, model_id: str) -> bool:
+        """Return whether a stored id may still be used: not if its provider lists models, and this is not one of them.
+
+        An id of an unknown provider may be, since only using it finds out why; so may the settings' default model.
+        """
+        return self._resolver.has(provider, model_id)
+
     def scope(self, patterns: Sequence[str]) -> ModelScope:
         """Return the available models that match patterns in the syntax of ``--models``.
 

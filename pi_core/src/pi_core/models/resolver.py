@@ -213,6 +213,15 @@ class ModelResolver:
             self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
         return self._tables.custom_model(info, model_id)
 
+    def has(self, provider_id: str, model_id: str) -> bool:
+        """Return whether a stored id may be used; see ``ModelRegistry.has``."""
+        info = self._tables.info(provider_id)
+        if info is None or not info.all_models or self._tables.is_discoverable(info):
+            return True
+        if (model_id, provider_id) == self._defaults():
+            return True
+        return any(each.id.lower() == model_id.lower() for each in info.all_models)
+
     # Before a server is asked
 
     def names_provider(self, reference: str | None, provider: str | None) -> bool:

@@ -239,8 +239,22 @@ def test_a_removed_model_is_reported_and_another_one_is_used(memory):
 
     done = memory.run("-p", "-c", "second")
 
-    assert "Could not restore model museum/one" in done.stderr
+    assert "Could not restore model museum/one. Using memory/two." in done.stderr
     assert done.stdout == "two: first + second\n"
+
+
+@pytest.mark.parametrize("mode", [(), ("--mode", "json")])
+def test_a_model_that_its_provider_has_no_more_is_reported_and_another_one_is_used(memory, mode):
+    ask(memory, "--model", "memory/one", "first")
+    file = memory.files()[0]
+    file.write_text(file.read_text().replace('"one"', '"retired"'))
+    (memory.agent_dir / "settings.json").write_text('{"defaultProvider": "memory", "defaultModel": "two"}')
+
+    done = memory.run("-p", *mode, "-c", "second")
+
+    assert done.stderr.startswith("Warning: Could not restore model memory/retired. Using memory/two. Provider memory")
+    assert "two: first + second" in done.stdout
+    assert "Using custom model id" not in done.stderr
 
 
 def test_a_session_gets_the_name_that_it_is_given(memory):
