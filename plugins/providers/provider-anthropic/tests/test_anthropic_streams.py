@@ -153,10 +153,13 @@ def test_events_come_in_the_stream_s_order():
         ("stop_sequence", "stop"),
         ("max_tokens", "length"),
         ("model_context_window_exceeded", "length"),
-        ("tool_use", "stop"),
+        ("tool_use", "error"),
         ("refusal", "error"),
         ("sensitive", "error"),
-        ("something_new", "error"),
+        ("something_new", "stop"),
+        *((word, "stop") for word in ("stop", "STOP", "eos", "end")),
+        *((word, "length") for word in ("length", "MAX_TOKENS", "max_output_tokens")),
+        *((word, "error") for word in ("content_filter", "error", "overloaded", "tool_calls")),
     ],
 )
 def test_stop_reasons(stop, reason):
@@ -204,6 +207,101 @@ def test_usage_of_the_beginning_stays_where_the_end_has_none():
     used = read([stream(events).body])[-1].message.usage
 
     assert (used.input, used.output) == (11, 9)
+
+
+def test_calls_that_were_announced_and_did_not_come_are_an_error():
+    error = read([message(text("a"), stop="tool_use").body])[-1].error
+
+    assert error.error_message.startswith("Stream ended without the tool calls that it announced")
+
+
+def test_zeros_at_the_end_take_no_count_back():
+    events = message_events(text("a"), usage={"cache_read_input_tokens": 5})
+    events[-2]["usage"] = {"output_tokens": 9, "input_tokens": 0, "cache_read_input_tokens": 0}
+    used = read([stream(events).body])[-1].message.usage
+    events[-2]["usage"] = {"output_tokens": 9, "input_tokens": 3, "cache_read_input_tokens": 0}
+    again = read([stream(events).body])[-1].message.usage
+
+    assert (used.input, used.cache_read, used.output) == (11, 5, 9)
+    assert (again.input, again.cache_read, again.output) == (3, 0, 9)
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+def test_a_beginning_that_comes_again_changes_nothing(at):
+    events = message_events(text("a"), tool_use("toolu_1", "read", path="x"))
+    answered = read([stream([*events[:at], events[0], *events[at:]]).body])[-1].message
+
+    assert (answered.text, answered.tool_calls[0].arguments) == ("a", {"path": "x"})
+
+
+def test_a_block_that_begins_again_before_it_has_content_is_one():
+    events = message_events(text("a"), tool_use("toolu_1", "read", path="x"))
+    twice = [each for each in events for _ in range(2 if each["type"] == "content_block_start" else 1)]
+    answered = read([stream(twice).body])[-1].message
+
+    assert answered.content == (TextContent("a"), ToolCall("toolu_1", "read", {"path": "x"}))
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+def test_a_second_attempt_in_the_same_stream_is_the_answer(at):
+    first = message_events(text("no"), tool_use("toolu_1", "read", path="no"), message_id="msg_1")
+    second = message_events(text("yes"), tool_use("toolu_2", "read", path="yes"), message_id="msg_2")
+    events = read([stream([*first[:at], *second]).body])
+    answered = events[-1].message
+
+    assert (answered.text, [each.arguments for each in answered.tool_calls]) == ("yes", [{"path": "yes"}])
+    assert answered.response_id == "msg_2"
+    for each in events:
+        if each.type == "text_end" and each.content == "yes":
+            assert answered.content[each.content_index] == TextContent("yes")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        b'event: error\ndata: {"message": "No room."}\n\n',
+        b"event: error\ndata: No room.\n\n",
+        b'data: {"error": {"message": "No room."}}\n\n',
+        b'data: {"error": "No room."}\n\n',
+        b'data: {"detail": "No room."}\n\n',
+        b'data: {"type": "error", "error": {"type": "overloaded_error", "message": "No room."}}\n\n',
+        b"data: No room.\n\n",
+        b'error: {"message": "No room."}\n\n',
+        b'{"error": {"message": "No room."}}\n\n',
+        b"No room.\n",
+    ],
+)
+@pytest.mark.parametrize("at", [0, 1, 3])
+def test_an_error_in_any_shape_is_shown(error, at):
+    events = [event(each) for each in message_events(text("a", "b"))]
+
+    assert "No room." in read([*events[:at], error])[-1].error.error_message
+
+
+def test_an_error_after_the_end_of_the_answer_changes_nothing():
+    *events, _ = (event(each) for each in message_events(text("a")))
+    answered = read([*events, b'data: {"error": "No room."}\n\n'])[-1].message
+
+    assert (answered.text, answered.stop_reason) == ("a", "stop")
+
+
+@pytest.mark.parametrize(
+    "beat", [b"data:\n\n", b"data: null\n\n", b": ping\n\n", b"event: ping\n\n", b"data: [DONE]\n\n"]
+)
+def test_a_heartbeat_is_no_event(beat):
+    events = [event(each) for each in message_events(text("a"))]
+
+    assert read([beat, *(piece for each in events for piece in (each, beat))])[-1].message.text == "a"
+
+
+def test_a_stream_whose_last_line_has_no_end_is_complete():
+    assert read([RECORDED.rstrip(b"\n")])[-1].message.stop_reason == "toolUse"
+
+
+def test_a_price_that_a_gateway_bills_is_taken():
+    cost = read([message(text("a"), usage={"cost": 0.25}).body])[-1].message.usage.cost
+
+    assert (cost.total, cost.total_from_provider) == (0.25, True)
 
 
 def test_usage_of_the_beginning_is_known_when_the_stream_breaks_off():

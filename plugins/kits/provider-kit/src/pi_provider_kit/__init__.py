@@ -70,7 +70,7 @@ _HOMES: dict[str, str] = {
     ),
     "tokens": "estimate_context_tokens estimate_tokens",
     "tool_ids": "completions_id mistral_id responses_id sanitized_id",
-    "usage": "calculate_cost with_cost",
+    "usage": "billed_dollars calculate_cost with_cost",
     "whole_answer": "add_text answer_whole user_content",
     "written_calls": "PARALLEL_CALLS WrittenCalls generated_calls parallel_calls xml_calls",
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_hookspecs.content import ToolCall
+from pi_hookspecs.content import ToolCall, UnknownContent
 from pi_hookspecs.errors import Aborted, RequestFailed
 from pi_hookspecs.stream import MessageBuilder, ToolCallEnd
 from pi_provider_kit.partial import PartialJson
@@ -44,6 +44,19 @@ class AnswerBuilder(MessageBuilder):
     def __init__(self, model: Model, tools: SentTools | None = None) -> None:
         super().__init__(model, PartialJson())
         self.tools = tools
+        self._dropped = 0
+
+    def received(self, index: int) -> str:
+        """Return the text of a block so far."""
+        return "".join(self._blocks[index].parts)
+
+    def drop_received(self) -> None:
+        """Make what was received no part of the answer: the server makes a second attempt in the same stream.
+
+        In the final message these blocks are of the type ``discarded``, which no model gets: the blocks behind them
+        keep the index of their events.
+        """
+        self._dropped = len(self._blocks)
 
     def tool_call_start(self, call_id: str, name: str) -> ToolCallStart:
         """Open a tool call. A duplicate id is changed: results are matched to calls by id."""
@@ -72,6 +85,8 @@ class AnswerBuilder(MessageBuilder):
 
     def done(self, reason: StopReason = "stop") -> Done:
         """End the answer successfully, see ``MessageBuilder.done``."""
+        for block in self._blocks[: self._dropped]:
+            block.finished = UnknownContent("discarded", extra={"kind": block.kind, "text": "".join(block.parts)})
         if reason != "length":
             for block in self._blocks:
                 call = block.finished

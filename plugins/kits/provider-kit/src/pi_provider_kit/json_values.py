@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 __all__ = ["compact_json", "dicts", "merged_counts", "parse_json", "parse_object", "shown_bytes", "token_count"]
 
@@ -78,18 +78,24 @@ def token_count(*values: Any) -> int:
     return 0
 
 
-def merged_counts(known: dict[str, Any], reported: dict[str, Any]) -> dict[str, Any]:
+def merged_counts(known: dict[str, Any], reported: dict[str, Any], together: Collection[str] = ()) -> dict[str, Any]:
     """Return the counts of all reports so far, later ones in place of earlier ones.
 
     Reports are cumulative, and some servers end with one that has zeros or nulls for what they reported before: these
     change nothing.
+
+    Args:
+        known: The reports before.
+        reported: The new one.
+        together: Names of counts that belong together: where one of them is not zero, a zero of another is meant.
     """
     merged = dict(known)
+    meant = any(reported.get(name) for name in together if not isinstance(reported.get(name), dict))
     for name, value in reported.items():
         before = merged.get(name)
-        if isinstance(value, dict) and isinstance(before, dict):
+        if isinstance(value, dict) and isinstance(before, dict) and not (meant and name in together):
             merged[name] = merged_counts(before, value)
-        elif value or not before:
+        elif value or not before or (meant and name in together and value is not None):
             merged[name] = value
     return merged
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 from pi_hookspecs.messages import Cost
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pi_hookspecs.messages import Usage
     from pi_hookspecs.models import Model, ModelCost, PriceTier
 
-__all__ = ["calculate_cost", "with_cost"]
+__all__ = ["billed_dollars", "calculate_cost", "with_cost"]
 
 _PER = 1_000_000
 """Prices are per so many tokens."""
 
 _LONG_WRITE = 2
 """Price of a cache write with a lifetime of one hour, as a multiple of the input rate."""
+
+
+_MOST_DOLLARS = 10**9
+
+_TICK = 1e-10
+"""US dollars of xAI's unit of cost."""
 
 
 def calculate_cost(model: Model, usage: Usage) -> Cost:
@@ -39,6 +47,28 @@ def calculate_cost(model: Model, usage: Usage) -> Cost:
         cache_write=write_cost,
         total=input_cost + output_cost + read_cost + write_cost,
     )
+
+
+def billed_dollars(usage: Mapping[str, Any]) -> float | None:
+    """Return the US dollars that the host itself bills for an answer, None if it reports none.
+
+    OpenRouter and Vercel have ``cost``, and what the user's own key paid beside it; Perplexity has an object with a
+    total, DeepInfra an estimate, xAI ticks.
+    """
+    cost = usage.get("cost")
+    if isinstance(cost, dict):
+        cost = cost.get("total_cost")
+    if (dollars := _dollars(cost)) is not None:
+        details = usage.get("cost_details")
+        own = _dollars(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
+        return dollars + own if own and usage.get("is_byok") is True else dollars
+    ticks = _dollars(usage.get("cost_in_usd_ticks"), _MOST_DOLLARS / _TICK)
+    return _dollars(usage.get("estimated_cost")) if ticks is None else ticks * _TICK
+
+
+def _dollars(billed: Any, most: float = _MOST_DOLLARS) -> float | None:
+    known = isinstance(billed, int | float) and not isinstance(billed, bool) and 0 <= billed < most
+    return float(billed) if known else None
 
 
 def with_cost(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from pi_provider_anthropic.wire_events import broken
-from pi_provider_kit import WholeText, clean_json, compact_json
+from pi_provider_kit import WholeText, clean_json, compact_json, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,10 @@ class Block:
         if self.kind and isinstance(kind, str) and kind in _ALL_DELTAS:
             raise broken(f"a {kind} is added to a {self.kind} block")
         return ()
+
+    def is_begun_by(self, content: dict[str, Any]) -> bool:
+        """Whether a start is that of this block, which some gateways send twice."""
+        return bool(self.kind) and content.get("type") == self.kind and not self._builder.received(self._at)
 
     def end(self) -> Sequence[AssistantMessageEvent]:
         """Return our events for the block's end."""
@@ -133,6 +137,21 @@ class ToolUse(Block):
     kind = "tool_use"
     deltas: ClassVar[dict[str, str]] = {"input_json_delta": "partial_json"}
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the arguments are a whole object, or there are none."""
+        text = self._builder.received(self._at)
+        if not text.strip():
+            return True
+        try:
+            return isinstance(parse_json(text.encode("utf-8", "replace")), dict)
+        except ValueError:
+            return False
+
+    def is_begun_by(self, content: dict[str, Any]) -> bool:
+        """See ``Block``."""
+        return content.get("type") == self.kind and bool(content.get("id")) and content.get("id") == self._id
+
     def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         """Return our event for the call; a missing id is generated.
 
@@ -140,6 +159,7 @@ class ToolUse(Block):
             RequestFailed: The call has no name.
         """
         name, call_id = content.get("name"), content.get("id")
+        self._id = call_id
         if not isinstance(name, str) or not name:
             raise broken("a tool call has no name")
         if not isinstance(call_id, str) or not call_id:

@@ -1,7 +1,7 @@
 """Converts the API's events to ours: checks their order, tracks usage and the stop reason.
 
-A stream out of order ends in an error, because the missing event may be part of a tool call. Unknown events, blocks
-and deltas are ignored.
+A stream out of order ends in an error, because the missing event may be part of a tool call. Starts that a gateway
+repeats, and ends that it leaves out behind a complete block, do no harm. Unknown events, blocks and deltas are ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pi_provider_anthropic.blocks import ToolUse, block_of
 from pi_provider_anthropic.usage import usage_of
 from pi_provider_anthropic.wire_events import broken, error_of
-from pi_provider_kit import BlockReader, HttpFailed
+from pi_provider_kit import BlockReader, HttpFailed, ending_of, merged_counts, status_of_ending, unread_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +32,8 @@ _STOP_REASONS: dict[str, StopReason] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
 }
+
+_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation")
 
 _REFUSALS = ("refusal", "sensitive")
 
@@ -86,47 +88,77 @@ class Reading(BlockReader):
             raise HttpFailed("Anthropic stream ended before message_stop", kind="incomplete")
         if self.stop is None:
             raise HttpFailed("Anthropic stream ended without a stop reason", kind="incomplete")
-        left = [block for block in self._blocks if block.open]
-        if any(isinstance(block, ToolUse) for block in left):
-            raise broken("a tool call has no end")
-        closing = [event for block in left for event in block.end()]
+        closing = [event for block in self._blocks if block.open for event in self._end_of(block)]
         return (*closing, self._done(self.stop))
 
+    def _end_of(self, block: Block) -> Sequence[AssistantMessageEvent]:
+        """Return the events of a block that has no end of its own: some gateways leave it out.
+
+        Raises:
+            HttpFailed: It is a call without all of its arguments, and no limit cut it.
+        """
+        if isinstance(block, ToolUse) and not block.is_complete and _STOP_REASONS.get(self.stop or "") != "length":
+            raise HttpFailed(
+                "Anthropic stream ended before the end of a tool call, which is not run", kind="incomplete"
+            )
+        return block.end()
+
     def _done(self, stop: str) -> Done:
-        reason = _STOP_REASONS.get(stop)
-        if reason is None and stop in _REFUSALS:
+        ending: Any = _STOP_REASONS.get(stop) or ending_of(stop)
+        if stop in _REFUSALS or ending == "filtered":
             explanation = self._details.get("explanation")
             why = f": {explanation}" if isinstance(explanation, str) and explanation else ""
             raise HttpFailed(f"The model refused to answer (stop reason {stop!r}){why}", kind="filtered")
-        if reason is None:
-            raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event")
-        if reason == "toolUse" and not any(isinstance(block, ToolUse) for block in self._blocks):
-            reason = "stop"
+        if ending == "failed" or (ending == "unknown" and not self._blocks):
+            status = status_of_ending(stop) if ending == "failed" else None
+            raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event", status=status)
+        if ending == "toolUse" and not self._blocks_of_calls():
+            raise unread_calls(stop)
+        reason: StopReason = "length" if ending == "length" else "stop"  # the builder knows whether there is a call
         done = self.builder.done(reason)
         if self._on_answer is not None:
             self._on_answer(done.message)
         return done
 
+    def _blocks_of_calls(self) -> bool:
+        """Whether there are calls, also those that the server itself made."""
+        return any(isinstance(block, ToolUse) or not block.kind for block in self._blocks)
+
     # One kind of event each
 
     def _message_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        if self.started:
-            raise broken("the message began twice")
         message, builder = event.get("message"), self.builder
+        anew: Sequence[AssistantMessageEvent] = ()
         if isinstance(message, dict):
-            self._take_usage(message.get("usage"))
             response_id, answered = message.get("id"), message.get("model")
+            if self._blocks and response_id != builder.extras.get("response_id"):
+                anew = self._begin_anew()
+            self._take_usage(message.get("usage"))
             if isinstance(response_id, str) and response_id:
                 builder.extras["response_id"] = response_id
             if isinstance(answered, str) and answered not in ("", builder.model.id):
                 builder.extras["response_model"] = answered
-        return self.begin()
+        return (*self.begin(), *anew)
+
+    def _begin_anew(self) -> Sequence[AssistantMessageEvent]:
+        """Take another message in the same stream as a second attempt: the first is not part of the answer."""
+        ended = [
+            event for block in self._blocks if block.open and not isinstance(block, ToolUse) for event in block.end()
+        ]
+        self.builder.drop_received()
+        self._blocks.clear()
+        self._at.clear()
+        self._usage, self.stop = {}, None
+        return ended
 
     def _block_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         index, content = event.get("index"), event.get("content_block")
         if not isinstance(index, int) or not isinstance(content, dict):
             raise broken("a block begins without index or content")
-        if index in self._at and self._at[index].open:
+        known = self._at.get(index)
+        if known is not None and known.open:
+            if known.is_begun_by(content):
+                return ()
             raise broken(f"block {index} began twice")
         block = self._at[index] = block_of(content, self.builder, self._names)
         self._blocks.append(block)
@@ -162,9 +194,12 @@ class Reading(BlockReader):
         return self.begin()
 
     def _error(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        raise error_of(event)
+        if self.stop is None or not self._blocks:
+            raise error_of(event)
+        self.finished = True  # the answer had ended before it
+        return ()
 
     def _take_usage(self, usage: Any) -> None:
         if isinstance(usage, dict):
-            self._usage.update({name: value for name, value in usage.items() if value is not None})
+            self._usage = merged_counts(self._usage, usage, _INPUT)
             self.builder.usage = usage_of(self.builder.model, self._usage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import token_count, with_cost
+from pi_provider_kit import billed_dollars, token_count, with_cost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ def usage_of(model: Model, reported: Mapping[str, Any]) -> Usage:
     """Return the usage of all reports so far, which are cumulative: later counts replace earlier ones.
 
     ``input_tokens`` leaves out cached ones, as ours does. The share of one-hour cache writes is known where the
-    API breaks them down.
+    API breaks them down, and the price where a gateway bills it.
     """
     long_writes = _part(reported, "cache_creation", "ephemeral_1h_input_tokens")
     details = reported.get("output_tokens_details")
@@ -32,7 +32,7 @@ def usage_of(model: Model, reported: Mapping[str, Any]) -> Usage:
         cache_write_1h=long_writes or None,
         reasoning=None if thinking is None else token_count(thinking),
     )
-    return with_cost(model, usage)
+    return with_cost(model, usage, billed_dollars(reported))
 
 
 def _part(reported: Mapping[str, Any], whole: str, name: str) -> int:

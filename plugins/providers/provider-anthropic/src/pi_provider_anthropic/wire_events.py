@@ -5,47 +5,54 @@ from __future__ import annotations
 from typing import Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import compact_json, parse_object
+from pi_provider_kit import (
+    HttpFailed,
+    compact_json,
+    error_event,
+    is_filter,
+    parse_object,
+    reported_error,
+    reported_status,
+)
 
 __all__ = ["broken", "error_of", "parse_event"]
 
-_STATUS_OF = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""HTTP status of an error that occurs within the stream."""
+_NOTHING = (b"", b"null", b"[DONE]")
+"""Data of gateways that is no event: heartbeats, and the end of another API."""
+
+_NAMELESS = ("message", "error")
+"""Types of events whose data has none: the name of a stream that gives no names, and of an error."""
 
 
 def parse_event(name: str, data: bytes) -> dict[str, Any]:
     """Return the event that the server sent; ``name`` is used where its JSON has no type.
 
+    What is an error in another shape, or a text, becomes an event ``error``.
+
     Raises:
         RequestFailed: It is not JSON, or no object.
     """
+    if name == "error" or data[:1] != b"{":
+        data = data.strip()
+        if data in _NOTHING:
+            return {"type": "ping"}
+        if name == "error" or data[:1] not in (b"{", b"["):
+            data = error_event(data)
     event = parse_object(data, broken)
-    event.setdefault("type", name)
+    kind = event.setdefault("type", name)
+    if kind in _NAMELESS or event.get("error"):
+        error = reported_error(event)
+        return event if error is None else {**event, "type": "error"}
     return event
 
 
 def error_of(event: dict[str, Any]) -> RequestFailed:
     """Return the failure of an ``error`` event, with the event's own JSON."""
-    from pi_provider_kit import HttpFailed
-
-    problem = event.get("error")
-    kind = problem.get("type") if isinstance(problem, dict) else None
     request_id = event.get("request_id")
     return HttpFailed(
         compact_json(event),
-        kind="event",
-        status=_STATUS_OF.get(kind) if isinstance(kind, str) else None,
+        kind="filtered" if is_filter(event) else "event",
+        status=reported_status(event),
         request_id=request_id if isinstance(request_id, str) else None,
     )
 

@@ -14,6 +14,7 @@ from pi_provider_kit import (
     HttpFailed,
     WholeText,
     WrittenCalls,
+    billed_dollars,
     compact_json,
     dicts,
     ending_of,
@@ -32,7 +33,7 @@ from pi_provider_kit import (
 )
 from pi_provider_openai.completions_messages import REASONING_FIELDS
 from pi_provider_openai.feed import Feeder
-from pi_provider_openai.shared import billed_dollars, tier_factor
+from pi_provider_openai.shared import tier_factor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,6 +84,8 @@ _REASONS: dict[str, StopReason] = {
 
 _SAID = frozenset(("role", "content", "reasoning_details", *REASONING_FIELDS))
 """Keys of a delta of text or thinking."""
+
+_PROMPT = ("prompt_tokens", "prompt_tokens_details", "prompt_cache_hit_tokens", "cached_tokens")
 
 _OWN = ("choices", "usage", "object", "id", "x_groq", "prompt_filter_results")
 """Keys of the API's events, whatever else is beside them."""
@@ -233,7 +236,7 @@ class CompletionsFeeder(Feeder):
 
     def _count(self, usage: Any) -> None:
         if isinstance(usage, dict) and usage:
-            self._reported = merged_counts(self._reported, usage)
+            self._reported = merged_counts(self._reported, usage, _PROMPT)
             self.builder.usage = completions_usage(self._reported, self.builder.model, self._tier)
 
     def _finish(self, choice: dict[str, Any]) -> None:

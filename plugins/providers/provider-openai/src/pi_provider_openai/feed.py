@@ -43,10 +43,6 @@ class Answer(AnswerBuilder):
         """Whether there is a complete call."""
         return any(block.kind == "toolCall" and block.finished is not None for block in self._blocks)
 
-    def received(self, index: int) -> str:
-        """Return the text of a block so far."""
-        return "".join(self._blocks[index].parts)
-
     def replace(self, index: int, text: str) -> None:
         """Replace the text of an open block."""
         self._blocks[index].parts[:] = [text]

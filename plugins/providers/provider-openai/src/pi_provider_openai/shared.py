@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Thinking",
     "affinity_headers",
-    "billed_dollars",
     "cache_key",
     "cache_retention",
     "copilot_headers",
@@ -46,11 +45,6 @@ __all__ = [
 
 _CACHE_KEY = 64
 """Maximum characters of a prompt cache key."""
-
-_MOST_DOLLARS = 10**9
-
-_TICK = 1e-10
-"""US dollars of xAI's unit of cost."""
 
 _TIERS = {"flex": 0.5, "priority": 2.0}
 """OpenAI's prices of a service tier, as multiples of the standard ones."""
@@ -165,28 +159,6 @@ def loads(data: bytes) -> Any:
     except ValueError as error:
         message = f"The host sent an event that is not JSON: {shown_bytes(data)}. Choose another model."
         raise RequestFailed(message) from error
-
-
-def billed_dollars(usage: dict[str, Any]) -> float | None:
-    """Return the US dollars that the host itself bills for an answer, None if it reports none.
-
-    OpenRouter and Vercel have ``cost``, and what the user's own key paid beside it; Perplexity has an object with a
-    total, DeepInfra an estimate, xAI ticks.
-    """
-    cost = usage.get("cost")
-    if isinstance(cost, dict):
-        cost = cost.get("total_cost")
-    if (dollars := _dollars(cost)) is not None:
-        details = usage.get("cost_details")
-        own = _dollars(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
-        return dollars + own if own and usage.get("is_byok") is True else dollars
-    ticks = _dollars(usage.get("cost_in_usd_ticks"), _MOST_DOLLARS / _TICK)
-    return _dollars(usage.get("estimated_cost")) if ticks is None else ticks * _TICK
-
-
-def _dollars(billed: Any, most: float = _MOST_DOLLARS) -> float | None:
-    known = isinstance(billed, int | float) and not isinstance(billed, bool) and 0 <= billed < most
-    return float(billed) if known else None
 
 
 def tier_factor(tier: str | None, model: Model) -> float:
