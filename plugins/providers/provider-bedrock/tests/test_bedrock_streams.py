@@ -52,7 +52,7 @@ async def test_redacted_thinking_in_parts_is_one(ask, server):
     [
         ("end_turn", "stop"),
         ("stop_sequence", "stop"),
-        ("tool_use", "stop"),
+        ("tool_use", "error"),
         ("max_tokens", "length"),
         ("model_context_window_exceeded", "length"),
     ],

@@ -196,6 +196,53 @@ def test_halves_of_a_character_meet_in_the_next_part(fed, final, make_model):
     assert final(fed(make_model(), first, second)).text == "so \N{GRINNING FACE}."
 
 
+@pytest.mark.parametrize("reason", ["STOP", "stop", "end_turn"])
+def test_other_words_for_the_same_end(fed, final, make_model, reason):
+    message = final(fed(make_model(), *answer_events(text("Hel"), finish=reason)))
+
+    assert (message.text, message.stop_reason, message.raw_stop_reason) == ("Hel", "stop", reason)
+
+
+def test_a_call_of_a_tool_that_was_not_declared_goes_to_the_loop(fed, final, make_model):
+    called = {"functionCall": {"name": "nosuch", "args": {"a": 1}}}
+    with_call = final(fed(make_model(), chunk(called, finishReason="UNEXPECTED_TOOL_CALL")))
+    without = final(fed(make_model(), chunk({"text": "Hm"}, finishReason="UNEXPECTED_TOOL_CALL")))
+
+    assert (with_call.stop_reason, [each.arguments for each in with_call.tool_calls]) == ("toolUse", [{"a": 1}])
+    assert without.error_message.startswith("Stream ended without a usable call")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"error": {"code": 503, "message": "No room."}},
+        {"error": "No room."},
+        {"detail": "No room."},
+        {"code": 503, "message": "No room."},
+        b"No room.",
+    ],
+    ids=str,
+)
+def test_an_error_in_any_shape(fed, final, make_model, error):
+    before = final(fed(make_model(), chunk({"text": "Hel"}), error))
+    after = final(fed(make_model(), chunk({"text": "Hel"}, finishReason="STOP"), error))
+
+    assert (before.text, before.stop_reason) == ("Hel", "error")
+    assert "No room." in before.error_message
+    assert (after.text, after.stop_reason) == ("Hel", "stop")
+
+
+@pytest.mark.parametrize(
+    "last", [{}, {"promptTokenCount": 0, "candidatesTokenCount": 0}, {"promptTokenCount": 0, "candidatesTokenCount": 4}]
+)
+def test_a_report_of_zeros_takes_nothing_back(fed, final, make_model, last):
+    first = {"promptTokenCount": 9, "cachedContentTokenCount": 6, "candidatesTokenCount": 4}
+    chunks = ({**chunk({"text": "a"}, finishReason="STOP"), "usageMetadata": usage} for usage in (first, last))
+    usage = final(fed(make_model(), *chunks)).usage
+
+    assert (usage.input, usage.cache_read, usage.output) == (3, 6, 4)
+
+
 @pytest.mark.parametrize("data", [b"{not json", b"[1]", b"null", b"7"])
 def test_what_is_no_event_is_an_error(fed, final, make_model, data):
     message = final(fed(make_model(), chunk({"text": "Hel"}), data))

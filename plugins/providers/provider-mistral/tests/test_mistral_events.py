@@ -159,7 +159,11 @@ def test_a_call_without_a_name_is_an_error(answer):
 
 
 @pytest.mark.parametrize(
-    ("raw", "reason"), [("stop", "stop"), ("length", "length"), ("model_length", "length"), ("tool_calls", "stop")]
+    ("raw", "reason"),
+    [
+        *(("stop", "stop"), ("length", "length"), ("model_length", "length"), ("tool_calls", "error")),
+        *(("eos", "stop"), ("end_turn", "stop"), ("MAX_TOKENS", "length"), ("weird", "stop")),
+    ],
 )
 def test_why_an_answer_stopped(answer, raw, reason):
     message = answer(chunk(raw, content="x"), DONE)

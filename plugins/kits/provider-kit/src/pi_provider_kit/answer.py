@@ -29,9 +29,7 @@ _ANSWER_LIMIT = 64 * 1_048_576
 
 _DELTAS = frozenset(("text_delta", "thinking_delta", "toolcall_delta"))
 
-_NOTHING = (b"", b"null", b"true", b"false")
-
-_HEARTBEATS = (b"", b"ping", b"pong", b"heartbeat", b"keepalive", b"keep-alive", b"keep_alive")
+_HEARTBEATS = (b"", b"null", b"ping", b"pong", b"heartbeat", b"keepalive", b"keep-alive", b"keep_alive")
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -103,18 +101,14 @@ class EventReader(ABC):
             yield from self.take(event)
 
     def _other(self, data: bytes) -> Iterator[AssistantMessageEvent]:
-        """Take data that is no JSON object: the mark of the end, a heartbeat, a list, or the text of an error."""
+        """Take data that is no JSON object: the mark of the end, a heartbeat, a list, or text."""
         if data == b"[DONE]":
             self._marked = True
             yield from self.end()
-        elif data in _NOTHING or data.isdigit() or data.strip(b":[] ").lower() in _HEARTBEATS:
-            return
-        elif data[:1] in (b"[", b'"'):
-            event = self.parse(data) if data[:1] == b"[" else None
+        elif data.strip(b":[] ").lower() not in _HEARTBEATS:
+            event = self.parse(data)
             for each in dicts(event):
                 yield from self.take(each)
-        else:
-            yield from self.take({"error": data.decode("utf-8", "replace")})
 
     @abstractmethod
     def parse(self, data: bytes) -> Any:

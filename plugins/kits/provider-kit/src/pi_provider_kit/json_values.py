@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-__all__ = ["compact_json", "dicts", "merged_counts", "parse_json", "parse_object", "shown_bytes", "token_count"]
+__all__ = [
+    "compact_json",
+    "dicts",
+    "is_complete",
+    "merged_counts",
+    "parse_json",
+    "parse_object",
+    "shown_bytes",
+    "token_count",
+]
 
 _MOST = 10**15
 """More tokens than that are nonsense, and too much for arithmetic on prices."""
@@ -53,6 +62,17 @@ def parse_object(data: bytes, broken: Callable[[str], Exception]) -> dict[str, A
     if not isinstance(event, dict):
         raise broken(f"{shown_bytes(data)} is not an event")
     return event
+
+
+def is_complete(arguments: str) -> bool:
+    """Whether the text of a call's arguments is all of it: a JSON object, null or nothing."""
+    text = arguments.strip()
+    if text in ("", "null"):
+        return True
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def compact_json(value: Any) -> str:

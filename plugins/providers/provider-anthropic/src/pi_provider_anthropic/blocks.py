@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from pi_provider_anthropic.wire_events import broken
-from pi_provider_kit import WholeText, clean_json, compact_json, parse_json
+from pi_provider_kit import WholeText, clean_json, compact_json, is_complete
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,13 +140,7 @@ class ToolUse(Block):
     @property
     def is_complete(self) -> bool:
         """Whether the arguments are a whole object, or there are none."""
-        text = self._builder.received(self._at)
-        if not text.strip():
-            return True
-        try:
-            return isinstance(parse_json(text.encode("utf-8", "replace")), dict)
-        except ValueError:
-            return False
+        return is_complete(self._builder.received(self._at))
 
     def is_begun_by(self, content: dict[str, Any]) -> bool:
         """See ``Block``."""

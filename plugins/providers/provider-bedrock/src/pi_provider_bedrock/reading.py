@@ -13,7 +13,18 @@ from pi_hookspecs.messages import Usage
 from pi_provider_bedrock.blocks import Block, Call, Text, Thinking
 from pi_provider_bedrock.failures import frame_failure
 from pi_provider_bedrock.frames import broken
-from pi_provider_kit import BlockReader, HttpFailed, dicts, parse_object, token_count, with_cost
+from pi_provider_kit import (
+    BlockReader,
+    HttpFailed,
+    dicts,
+    ending_of,
+    merged_counts,
+    parse_object,
+    status_of_ending,
+    token_count,
+    unread_calls,
+    with_cost,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,8 +44,12 @@ _STOP_REASONS: dict[str, StopReason] = {
     "model_context_window_exceeded": "length",
 }
 
+_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+
+_REFUSED = "The model refused to answer"
+
 _REFUSALS = {
-    "content_filtered": "The model refused to answer",
+    "content_filtered": _REFUSED,
     "guardrail_intervened": "A guardrail of the account ended the answer",
 }
 
@@ -51,6 +66,8 @@ class Reading(BlockReader):
         super().__init__(builder)
         self._names = names
         self._open: dict[int, Block] = {}
+        self._has_calls = False
+        self._reported: dict[str, Any] = {}
         self._handlers: dict[str, Callable[[dict[str, Any]], Sequence[AssistantMessageEvent]]] = {
             "contentBlockDelta": self._delta,
             "contentBlockStart": self._block_start,
@@ -86,14 +103,17 @@ class Reading(BlockReader):
         return (*closing, self._done(self.stop))
 
     def _done(self, stop: str) -> Done:
-        reason = _STOP_REASONS.get(stop)
-        if reason is None and stop in _REFUSALS:
-            raise HttpFailed(f"{_REFUSALS[stop]} (stop reason {stop!r})", kind="filtered")
-        if reason is None:
-            raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event")
-        if reason == "toolUse":
-            reason = "stop"  # the builder knows whether there is a call
-        return self.builder.done(reason)
+        ending: Any = _STOP_REASONS.get(stop) or ending_of(stop)
+        if stop in _REFUSALS or ending == "filtered":
+            raise HttpFailed(f"{_REFUSALS.get(stop, _REFUSED)} (stop reason {stop!r})", kind="filtered")
+        if ending in ("failed", "unknown", ""):
+            status = status_of_ending(stop) if ending == "failed" else None
+            raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event", status=status)
+        if ending == "toolUse" and not self._has_calls:
+            raise unread_calls(stop)
+        return self.builder.done(
+            "length" if ending == "length" else "stop"
+        )  # the builder knows whether there is a call
 
     # One kind of event each
 
@@ -115,6 +135,7 @@ class Reading(BlockReader):
         if not isinstance(call_id, str) or not call_id:
             call_id = f"tooluse_pi_{uuid4().hex}"
         block = self._open[index] = Call(self.builder)
+        self._has_calls = True
         return (*self.begin(), block.begin(call_id, self._names.ours(name)))
 
     def _delta(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
@@ -144,7 +165,8 @@ class Reading(BlockReader):
     def _metadata(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         usage = event.get("usage")
         if isinstance(usage, dict):
-            self.builder.usage = with_cost(self.builder.model, usage_of(usage))
+            self._reported = merged_counts(self._reported, usage, _INPUT)
+            self.builder.usage = with_cost(self.builder.model, usage_of(self._reported))
         self.finished = self.stop is not None
         return self.begin()
 

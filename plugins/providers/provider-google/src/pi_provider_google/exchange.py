@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
-from pi_provider_kit import HttpFailed, HttpRequest, SentTools, final_payload, read_answer, stream_events, wants_sdk
+from pi_provider_kit import (
+    HttpFailed,
+    HttpRequest,
+    SentTools,
+    error_event,
+    final_payload,
+    read_answer,
+    stream_events,
+    wants_sdk,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -113,16 +122,16 @@ async def _events(
     for url in others:
         try:
             async with aclosing(_over_http(http, call, url, on_sent, options)) as events:
-                async for _, data in events:
-                    yield data
+                async for name, data in events:
+                    yield data if name != "error" else error_event(data)
         except HttpFailed as failure:
             if not _may_use_fallback(failure):
                 raise
         else:
             return
     async with aclosing(_over_http(http, call, last, on_sent, options)) as events:
-        async for _, data in events:
-            yield data
+        async for name, data in events:
+            yield data if name != "error" else error_event(data)
 
 
 def _over_http(

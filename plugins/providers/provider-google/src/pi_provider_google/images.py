@@ -42,8 +42,8 @@ def add_images(builder: AnswerBuilder, answer: Any) -> None:
     """
     if not isinstance(answer, dict):
         raise HttpFailed("The answer of the Gemini API is not an object", kind="event")
-    if answer.get("error"):
-        raise failure_of(answer)
+    if (failure := failure_of(answer)) is not None:
+        raise failure
     if isinstance(answer.get("usageMetadata"), dict):
         builder.usage = usage_of(builder.model, answer["usageMetadata"])
     feedback = answer.get("promptFeedback")

@@ -15,22 +15,36 @@ from pi_provider_kit import (
     clean_json,
     compact_json,
     dicts,
+    ending_of,
+    is_filter,
     parse_object,
+    reported_error,
+    reported_status,
     token_count,
+    unread_calls,
     with_cost,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pi_hookspecs.messages import StopReason
     from pi_hookspecs.models import Model
     from pi_hookspecs.stream import AssistantMessageEvent
 
 __all__ = ["Reading", "failure_of", "usage_of"]
 
-_WELL = ("STOP", "MAX_TOKENS")
+_WELL: dict[str, StopReason] = {"STOP": "stop", "MAX_TOKENS": "length"}
 _MISCALLED = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE")
+_UNEXPECTED = "UNEXPECTED_TOOL_CALL"
+"""A call of a tool that was not declared. It is in the answer, and the loop tells the model that there is none."""
 _UNEXPLAINED = ("OTHER", "FINISH_REASON_UNSPECIFIED", "CONTINUATION")
+
+
+_OWN = ("candidates", "promptFeedback", "usageMetadata", "responseId", "modelVersion")
+"""Keys of the API's events, whatever else is beside them."""
+
+_PROMPT = ("promptTokenCount", "cachedContentTokenCount", "toolUsePromptTokenCount")
 
 
 class Reading:
@@ -53,6 +67,7 @@ class Reading:
         self._moment = now_ms()
         self._finish: str | None = None
         self._why = ""
+        self._reported: dict[str, Any] = {}
 
     def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
         """Yield what one event (the data of a server-sent event) adds.
@@ -60,11 +75,13 @@ class Reading:
         Raises:
             RequestFailed: The event reports a failure, or is invalid.
         """
-        event = parse_object(data, _broken)
+        event = self._event(data)
         if isinstance(event.get("response"), dict):  # Cloud Code Assist wraps every chunk
             event = event["response"]
-        if event.get("error"):
-            raise failure_of(event)
+        if "candidates" not in event and (failure := failure_of(event)) is not None:
+            if self._finish is not None:
+                return  # the answer had ended before it
+            raise failure
         if not self._started:
             self._started = True
             yield self.builder.start()
@@ -77,6 +94,14 @@ class Reading:
                 self._finish = self.builder.extras["raw_stop_reason"] = candidate["finishReason"]
                 self._why = _text(candidate.get("finishMessage"))
 
+    def _event(self, data: bytes) -> dict[str, Any]:
+        """Return an event; empty for what gateways send as the end of another API."""
+        if data[:1] != b"{" and (data := data.strip()) in (b"", b"[DONE]"):
+            return {}
+        if data[:1].isalpha() and data != b"null":  # the text of an error
+            return {"error": data.decode("utf-8", "replace")}
+        return parse_object(data, _broken)
+
     def end(self) -> Iterator[AssistantMessageEvent]:
         """Yield the last events of an answer that is complete.
 
@@ -85,11 +110,18 @@ class Reading:
         """
         if self._finish is None:
             raise HttpFailed("Google stream ended without a finish reason", kind="incomplete")
-        if self._finish not in _WELL:
+        ending: str | None = _WELL.get(self._finish)
+        if ending is None and self._finish == _UNEXPECTED and self._ids:
+            ending = "stop"
+        elif ending is None and self._finish not in _MISCALLED:
+            ending = ending_of(self._finish)
+        if ending not in ("stop", "length", "toolUse"):
             raise _refusal(self._finish, self._why)
+        if ending == "toolUse" and not self._ids:
+            raise unread_calls(self._finish)
         yield from self._close()
         # A call arrives complete: it runs even if the answer was then cut at the length limit.
-        yield self.builder.done("length" if self._finish == "MAX_TOKENS" and not self._ids else "stop")
+        yield self.builder.done("length" if ending == "length" and not self._ids else "stop")
 
     # Metadata
 
@@ -101,12 +133,20 @@ class Reading:
             message = f"Google blocked the prompt ({feedback['blockReason']}){f': {why}' if why else ''}"
             raise HttpFailed(message, kind="filtered")
         if isinstance(event.get("usageMetadata"), dict):
-            builder.usage = usage_of(builder.model, event["usageMetadata"])
+            self._count(event["usageMetadata"])
         if _text(event.get("responseId")):
             builder.extras.setdefault("response_id", event["responseId"])
         answered = _text(event.get("modelVersion"))
         if answered and answered != builder.model.id:
             builder.extras.setdefault("response_model", answered)
+
+    def _count(self, reported: dict[str, Any]) -> None:
+        """Take the counts of a chunk, which are of all chunks so far; zeros take nothing back."""
+        if not any(token_count(value) for value in reported.values()):
+            return
+        kept = {} if reported.get("promptTokenCount") else {name: self._reported.get(name) for name in _PROMPT}
+        self._reported = {**reported, **kept} if any(kept.values()) else reported
+        self.builder.usage = usage_of(self.builder.model, self._reported)
 
     # Parts
 
@@ -179,19 +219,23 @@ def usage_of(model: Model, reported: dict[str, Any]) -> Usage:
 # Failures
 
 
-def failure_of(event: dict[str, Any]) -> HttpFailed:
-    """Return the failure of an ``error`` within the stream, with its own JSON."""
-    error = event["error"]
-    code = error.get("code") if isinstance(error, dict) else None
-    status = code if isinstance(code, int) and not isinstance(code, bool) else None
-    return HttpFailed(compact_json({"error": error}), kind="event", status=status)
+def failure_of(event: Any) -> HttpFailed | None:
+    """Return the failure that an event or a whole answer reports, with its own JSON; None if it reports none."""
+    error = reported_error(event, _OWN)
+    if error is None:
+        return None
+    text = compact_json(event if error is event else {"error": error})
+    return HttpFailed(text, kind="filtered" if is_filter(error) else "event", status=reported_status(error))
 
 
 def _refusal(reason: str, why: str) -> HttpFailed:
     if reason in _MISCALLED:
-        what, kind = "The model made a call that Google cannot read", "incomplete"
+        # "ended without" is for the retry rules: another try may give a good call.
+        what, kind = "Stream ended without a usable call. The model made a call that Google cannot read", "incomplete"
     elif reason in _UNEXPLAINED:
         what, kind = "Google ended the answer without a reason", "incomplete"
+    elif ending_of(reason) == "failed":
+        what, kind = "Google stream ended before the answer was complete", "incomplete"
     else:
         what, kind = "Google withheld the answer", "filtered"
     return HttpFailed(f"{what} (finish reason {reason!r}){f': {why}' if why else ''}", kind=kind)

@@ -61,7 +61,7 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
     except errors.APIError as error:  # an event within the answer: rejected requests do not get here
         from pi_provider_google.reading import failure_of
 
-        raise failure_of(error.details) from error
+        raise failure_of(error.details) or HttpFailed(_first_line(error), kind="event") from error
     except (httpx.HTTPError, TimeoutError) as error:
         raise transport_failure(error, call.urls[0], timeouts, status=border.status) from error
     except Exception as error:

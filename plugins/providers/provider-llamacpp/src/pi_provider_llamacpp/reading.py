@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import WholeText, compact_json, dicts, token_count, with_cost
+from pi_provider_kit import WholeText, compact_json, dicts, token_count, unread_calls, with_cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,8 +70,9 @@ class Reading:
             raise RequestFailed("The model's process ended its answer too early. Send the prompt again")
         yield from self._close()
         self.finished = True
-        reason = self._reason
-        yield self.builder.done("stop" if reason == "toolUse" and not self._calls else reason)
+        if self._reason == "toolUse" and not self._calls:
+            raise unread_calls("tool_calls")
+        yield self.builder.done(self._reason)
 
     def _usage(self, usage: dict[str, Any]) -> Usage:
         details = usage.get("prompt_tokens_details")

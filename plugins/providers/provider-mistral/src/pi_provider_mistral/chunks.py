@@ -5,13 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import HttpFailed, compact_json, parse_object, shown_bytes, token_count, with_cost
+from pi_provider_kit import (
+    HttpFailed,
+    billed_dollars,
+    compact_json,
+    is_filter,
+    parse_object,
+    reported_error,
+    reported_status,
+    shown_bytes,
+    token_count,
+    with_cost,
+)
 from pi_provider_mistral.request import ERROR_TEXT
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
 
 __all__ = ["failure_of", "parse_chunk", "usage_of"]
+
+
+_OWN = ("choices", "usage", "id")
+"""Keys of the API's events, whatever else is beside them."""
 
 
 def parse_chunk(data: bytes) -> dict[str, Any]:
@@ -25,14 +40,13 @@ def parse_chunk(data: bytes) -> dict[str, Any]:
 
 def failure_of(chunk: dict[str, Any]) -> HttpFailed | None:
     """Return the failure that a chunk reports, in the format of an HTTP error; None if it reports none."""
-    if chunk.get("object") != "error" and not chunk.get("error"):
+    error = reported_error(chunk, _OWN)
+    if error is None:
         return None
-    error = chunk.get("error") or chunk
     body = error if isinstance(error, str) else compact_json(error)
-    known = error if isinstance(error, dict) else {}
-    status = next((known[name] for name in ("raw_status_code", "code") if _is_status(known.get(name))), None)
+    status = reported_status(error)
     text = ERROR_TEXT.format(status=status, body=body) if status else body
-    return HttpFailed(text, kind="event", status=status)
+    return HttpFailed(text, kind="filtered" if is_filter(error) else "event", status=status)
 
 
 def usage_of(usage: dict[str, Any], model: Model) -> Usage:
@@ -42,12 +56,10 @@ def usage_of(usage: dict[str, Any], model: Model) -> Usage:
     prompt = token_count(usage.get("prompt_tokens"))
     read = min(prompt, token_count(details.get("cached_tokens")) or token_count(usage.get("num_cached_tokens")))
     return with_cost(
-        model, Usage(input=prompt - read, output=token_count(usage.get("completion_tokens")), cache_read=read)
+        model,
+        Usage(input=prompt - read, output=token_count(usage.get("completion_tokens")), cache_read=read),
+        billed_dollars(usage),
     )
-
-
-def _is_status(value: Any) -> bool:
-    return isinstance(value, int) and 400 <= value < 600  # noqa: PLR2004 - RFC 9110, 15.5 and 15.6
 
 
 def _broken(data: bytes) -> HttpFailed:

@@ -51,7 +51,7 @@ class MistralConversations:
         self, model: Model, context: Context, options: StreamOptions, reader: Callable[[], Reading]
     ) -> AsyncGenerator[bytes]:
         """Make the request and yield the data of the API's events."""
-        from pi_provider_kit import Http, HttpRequest, final_payload, stream_events
+        from pi_provider_kit import Http, HttpRequest, error_event, final_payload, stream_events
         from pi_provider_mistral.request import ERROR_TEXT, chat_url, to_headers, to_payload
         from pi_provider_mistral.whole import whole_events
 
@@ -66,5 +66,5 @@ class MistralConversations:
             from_whole=whole_events,
         )
         async with aclosing(stream_events(self._http, request, options)) as events:
-            async for _, data in events:
-                yield data
+            async for name, data in events:
+                yield data if name != "error" else error_event(data)

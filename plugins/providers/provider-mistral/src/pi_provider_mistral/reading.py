@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import define, field
 
-from pi_provider_kit import EventReader, HttpFailed, WholeText, compact_json, dicts, mistral_id
+from pi_provider_kit import (
+    EventReader,
+    HttpFailed,
+    WholeText,
+    compact_json,
+    dicts,
+    ending_of,
+    merged_counts,
+    mistral_id,
+    status_of_ending,
+    unread_calls,
+)
 from pi_provider_mistral.chunks import failure_of, parse_chunk, usage_of
 
 if TYPE_CHECKING:
@@ -24,7 +35,9 @@ _REASONS: dict[str, StopReason] = {
     "model_length": "length",
     "tool_calls": "toolUse",
 }
-"""``model_length`` is a full window. Every other reason is a failure, as with Completions."""
+"""``model_length`` is a full window. ``ending_of`` knows the words of other servers."""
+
+_PROMPT = ("prompt_tokens", "prompt_tokens_details", "prompt_token_details", "num_cached_tokens")
 
 _NO_ID = ("", "null")
 """Placeholders for a missing id; the vendor's own client writes ``"null"``."""
@@ -56,6 +69,9 @@ class Reading(EventReader):
         self._calls: dict[tuple[str, int], _Call] = {}
         self._ids: set[str] = set()
         self._reason: StopReason | None = None
+        self._problem: HttpFailed | None = None
+        """The failure that a finish reason stands for; raised at the end, because the usage follows it."""
+        self._reported: dict[str, Any] = {}
 
     def parse(self, data: bytes) -> dict[str, Any]:
         """Return an event's JSON object."""
@@ -63,9 +79,11 @@ class Reading(EventReader):
 
     def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         """Yield what one chunk adds."""
-        if (failure := failure_of(event)) is not None:
-            raise failure
         self._note(event)
+        if (failure := failure_of(event)) is not None:
+            if self._reason is None:
+                raise failure
+            return  # the answer had ended before it
         for choice in dicts(event.get("choices"))[:1]:
             delta = choice.get("delta")
             if isinstance(delta, dict):
@@ -81,14 +99,17 @@ class Reading(EventReader):
         """
         if self.finished:
             return
+        if self._problem is not None:
+            raise self._problem
         if self._reason is None:
             raise HttpFailed("Stream ended without finish_reason", kind="incomplete")
         yield from self._close()
         for call in self._calls.values():
             yield self.builder.tool_call_end(call.block)
+        if self._reason == "toolUse" and not self._calls:
+            raise unread_calls(str(self.builder.extras.get("raw_stop_reason")))
         self.finished = True
-        reason = self._reason
-        yield self.builder.done("stop" if reason == "toolUse" and not self._calls else reason)
+        yield self.builder.done(self._reason)
 
     # Metadata
 
@@ -100,13 +121,20 @@ class Reading(EventReader):
         if "response_model" not in extras and isinstance(model, str) and model not in ("", builder.model.id):
             extras["response_model"] = model
         if isinstance(chunk.get("usage"), dict):
-            builder.usage = usage_of(chunk["usage"], builder.model)
+            self._reported = merged_counts(self._reported, chunk["usage"], _PROMPT)
+            builder.usage = usage_of(self._reported, builder.model)
 
     def _finish(self, raw: str) -> None:
+        ending: Any = _REASONS.get(raw) or ending_of(raw)
+        if not ending:
+            return
         self.builder.extras["raw_stop_reason"] = raw
-        if raw not in _REASONS:
-            raise HttpFailed(f"Provider finish_reason: {raw}", kind="event")
-        self._reason = _REASONS[raw]
+        if ending in ("failed", "filtered") or (ending == "unknown" and self._block < 0 and not self._calls):
+            kind = "filtered" if ending == "filtered" else "event"
+            status = status_of_ending(raw) if ending == "failed" else None
+            self._problem = HttpFailed(f"Provider finish_reason: {raw}", kind=kind, status=status)
+        else:
+            self._reason = "stop" if ending == "unknown" else ending
 
     # The answer
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
@@ -19,6 +18,7 @@ from pi_provider_kit import (
     dicts,
     ending_of,
     generated_calls,
+    is_complete,
     is_filter,
     merged_counts,
     parallel_calls,
@@ -202,7 +202,8 @@ class CompletionsFeeder(Feeder):
         """Whether an answer without a finish reason is complete: its stream was ended, and so were its calls."""
         if not self._needs_finish_reason and self._started:
             return True
-        return self._marked and self._has_content and all(map(self._is_complete, self._calls))
+        calls = (self._arguments(call) for call in self._calls)
+        return self._marked and self._has_content and all(map(is_complete, calls))
 
     @property
     def _has_content(self) -> bool:
@@ -415,7 +416,7 @@ class CompletionsFeeder(Feeder):
             begun = self._arguments(known)
             if another_id or name != known.name or (key is None and not begun):
                 known = None
-            elif arguments and _is_object(begun):
+            elif arguments and begun.strip() and is_complete(begun):
                 if begun == arguments:
                     return None
                 known = None
@@ -429,10 +430,6 @@ class CompletionsFeeder(Feeder):
     def _arguments(self, call: _Call) -> str:
         """Return the text of a call's arguments so far."""
         return "".join(call.waiting) if call.index is None else self.builder.received(call.index)
-
-    def _is_complete(self, call: _Call) -> bool:
-        text = self._arguments(call)
-        return not text.strip() or text.strip() == "null" or _is_object(text)
 
     def _open_call(self, call: _Call) -> Iterator[AssistantMessageEvent]:
         yield from self._held_back()
@@ -526,13 +523,6 @@ def failed_generation(error: Any) -> str:
     known = inner if isinstance(inner, dict) else error if isinstance(error, dict) else {}
     text = known.get("failed_generation")
     return text if isinstance(text, str) else ""
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _calls_of(message: Any) -> dict[str, Any]:

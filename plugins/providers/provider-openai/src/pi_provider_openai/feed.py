@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Feeder"]
 
 
+_WORDS = (b"true", b"false")
+
+
 class Answer(AnswerBuilder):
     """A builder whose blocks can be changed later, because hosts send some data only at the end of a block."""
 
@@ -68,5 +71,7 @@ class Feeder(EventReader):
         super().__init__(Answer(model))
 
     def parse(self, data: bytes) -> Any:
-        """Return an event's JSON."""
-        return loads(data)
+        """Return an event's JSON; a text that is none is an error of what is between pi and the host."""
+        return (
+            [{"error": data.decode("utf-8", "replace")}] if data[:1].isalpha() and data not in _WORDS else loads(data)
+        )
