@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Frontmatter", "parse_frontmatter"]
 
@@ -27,6 +27,9 @@ _SIMPLE = re.compile(
 )
 """A line that needs no YAML parser: importing one takes longer than reading 100 such files."""
 _LINE = re.compile(r"([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
+_ODD = re.compile(r"[\[\]{},&*!%@`#?-]|(?s:.*)(?::(?:\s|\Z)|\s#)")
+"""Matches a text that YAML does not read as it is written: by its first character, or by what is in it."""
+_QUOTED = re.compile(r"(?:\"(?:\\.|[^\"\\])*\"|'(?:''|[^'])*')\s*(?:#.*)?", re.DOTALL)
 _SPECIAL = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _NOT_PLAIN = re.compile(r":(?:\s|$)|\s#|\s$")
 
@@ -51,13 +54,15 @@ class Frontmatter:
     line: int | None = None
 
 
-def parse_frontmatter(text: str, *, literal: bool = False) -> Frontmatter:
+def parse_frontmatter(text: str, *, literal: bool = False, texts: Iterable[str] = ()) -> Frontmatter:
     """Return the block and the body. An invalid block is reported in ``problem`` and raises no exception.
 
     Args:
         text: The text of the file.
         literal: Whether the lines ``key: value`` of a block that is not YAML are read as they are written, which files
             of Claude Code rely on: ``argument-hint: [issue] [priority]``. ``problem`` still says what is wrong.
+        texts: Keys whose values are sentences: what is not quoted is read as it is written, although YAML would refuse
+            ``: `` and some first characters, cut at `` #``, and make lists of ``[...]``.
     """
     if not text.startswith("---"):
         return Frontmatter(values={}, body=text)
@@ -65,6 +70,11 @@ def parse_frontmatter(text: str, *, literal: bool = False) -> Frontmatter:
     if found is None:
         return Frontmatter(values={}, body=text)  # a horizontal rule, or an unfinished block
     block = found[1]
+    sentences = {}
+    for key in texts:
+        block, sentence = _without(block, key)
+        if sentence is not None:
+            sentences[key] = sentence
     values, problem, line = _simple(block), None, None
     if values is None:
         values, problem, line = _yaml(block)
@@ -72,12 +82,22 @@ def parse_frontmatter(text: str, *, literal: bool = False) -> Frontmatter:
             values = _literal(block)
     body = text[found.end() :]
     return Frontmatter(
-        values=values,
+        values={**values, **sentences},
         body=body,
         body_line=text.count("\n", 0, found.end()) + 1,
         problem=problem,
         line=None if line is None else line + 2,  # one for the fence, one for counting from 1
     )
+
+
+def _without(block: str, key: str) -> tuple[str, str | None]:
+    """Return a block in which a key has a value that YAML reads, and the key's sentence; None if YAML reads it best."""
+    found = re.search(rf"^{re.escape(key)}:[ \t]+([^\s|>].*(?:\n[ \t]+\S.*)*)", block, re.MULTILINE)
+    if found is None or _QUOTED.fullmatch(found[1].strip()) or not (found[1][0] in "\"'" or _ODD.match(found[1])):
+        return block, None
+    lines = found[0].count("\n")
+    rest = block[found.end() :].lstrip("\r")
+    return f"{block[: found.start()]}{key}: x{chr(10) * lines}{rest}", " ".join(found[1].split())
 
 
 def _simple(block: str) -> dict[str, Any] | None:

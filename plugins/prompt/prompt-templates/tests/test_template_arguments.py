@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from pi_prompt_templates.arguments import split_arguments, substitute
 from pi_testing import for_each
 
+SPACES = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+LEFT_OUT = SPACES + "\"'\\"
 ARGUMENTS = ("one", "two", "three", "four")
 
 
@@ -16,6 +18,13 @@ ARGUMENTS = ("one", "two", "three", "four")
     [
         ("", []),
         (" \t ", []),
+        ("'tis the season", ["'tis", "the", "season"]),
+        ('unclosed "quote here', ["unclosed", '"quote', "here"]),
+        ('a "', ["a", '"']),
+        ('"a\\"', ['"a\\"']),
+        ('\'a "b c"', ["'a", "b c"]),
+        ("a\nb\r\nc\u3000d\u00a0e\ufefff\u2028g", ["a", "b", "c", "d", "e", "f", "g"]),
+        ("a\x1cb\x85c", ["a\x1cb\x85c"]),
         ("a  b\tc", ["a", "b", "c"]),
         ('"a b" c', ["a b", "c"]),
         ("'a b' c", ["a b", "c"]),
@@ -25,12 +34,12 @@ ARGUMENTS = ("one", "two", "three", "four")
         (r"'don\'t' x", ["don't", "x"]),
         (r'"don\'t" x', [r"don\'t", "x"]),
         (r"\"a b\"", [r"\"a", 'b\\"']),
-        ('"never closed at all', ["never closed at all"]),
+        ('"never closed at all', ['"never', "closed", "at", "all"]),
         ('"" x', ["", "x"]),
         ('"a"b "c"', ["ab", "c"]),
         ('"one\ntwo" three', ["one\ntwo", "three"]),
-        ("one\ntwo three", ["one\ntwo", "three"]),
-        ("ä\u00a0b", ["ä\u00a0b"]),
+        ("one\ntwo three", ["one", "two", "three"]),
+        ("ä\x1fb", ["ä\x1fb"]),
     ],
 )
 def test_arguments_are_distinguished(text, arguments):
@@ -41,6 +50,7 @@ def test_arguments_are_distinguished(text, arguments):
     ("template", "text"),
     [
         ("$1-$4-$2", "one-four-two"),
+        ("${ARGUMENTS:-none}", "one two three four"),
         ("[$5]", "[]"),
         ("[$0]", "[]"),
         ("$@", "one two three four"),
@@ -111,11 +121,11 @@ def test_quoted_arguments_come_out_as_they_went_in(arguments):
 
 @given(st.text())
 def test_no_letter_is_lost_but_spaces_quotes_and_backslashes(text):
-    kept = [each for each in "".join(split_arguments(text)) if each not in " \t\"'\\"]
+    kept = [each for each in "".join(split_arguments(text)) if each not in LEFT_OUT]
 
-    assert kept == [each for each in text if each not in " \t\"'\\"]
+    assert kept == [each for each in text if each not in LEFT_OUT]
 
 
-@given(st.lists(st.text(alphabet=st.characters(exclude_characters=" \t\"'"), min_size=1), min_size=1))
+@given(st.lists(st.text(alphabet=st.characters(exclude_characters=SPACES + "\"'"), min_size=1), min_size=1))
 def test_words_are_the_arguments(words):
     assert split_arguments(" \t".join(words)) == words

@@ -45,7 +45,7 @@ def test_the_hint_is_printed_as_it_was_written(hint, message):
 
 
 def test_broken_yaml_is_reported_with_its_line_and_the_text_is_used():
-    content = read("---\ndescription: [unclosed\n---\nRead it.")
+    content = read("---\nmodel: [unclosed\n---\nRead it.")
 
     assert (content.name, content.description) == ("review", "Read it.")
     assert [each.line for each in content.problems] in ([2], [3])

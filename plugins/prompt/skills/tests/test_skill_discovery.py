@@ -108,7 +108,7 @@ async def test_the_first_of_a_name_wins_and_the_other_is_reported(loader_of, tmp
 async def test_one_bad_file_does_not_keep_the_others_away(loader_of, pi_agent_dir):
     folder = pi_agent_dir / "skills"
     put(folder / "good", "SKILL.md")
-    put(folder / "broken", "SKILL.md", description="[unclosed")
+    put(folder / "broken", "SKILL.md").write_text("---\ndescription: Reads.\nname: [unclosed\n---\n")
     put(folder / "huge", "SKILL.md", description="d" * 1_100_000)
     (folder / "binary").mkdir()
     (folder / "binary" / "SKILL.md").write_bytes(b"\x00\xff\xfe")

@@ -80,13 +80,46 @@ def test_a_skill_without_a_name_is_called_like_its_folder_or_file(path, name):
     assert read(skill("description: Something"), path).name == name
 
 
+@for_each(
+    ("lines", "description"),
+    [
+        (["description: Use when: asked"], "Use when: asked"),
+        (["description: Fix issue #12 # and more"], "Fix issue #12 # and more"),
+        (["description: Ends with a colon:"], "Ends with a colon:"),
+        *(([f"description: {first} first"], f"{first} first") for first in "[ ] { } , & * ! % @ ` # ? -".split()),
+        (["description: [beta] Writes tables"], "[beta] Writes tables"),
+        (["description: [a, b]"], "[a, b]"),
+        (["description: *emphasised*"], "*emphasised*"),
+        (["description: Use when: asked", "  and then: again"], "Use when: asked and then: again"),
+        (["description: 'quoted' and more: text"], "'quoted' and more: text"),
+        (['description: "quoted: it\'s #1" # a comment'], "quoted: it's #1"),
+        (["description: 'it''s: fine'"], "it's: fine"),
+        (["description: >", "  Folded: #1"], "Folded: #1"),
+        (["description: >-", "  Folded: #1"], "Folded: #1"),
+        (["description: Plain text"], "Plain text"),
+    ],
+)
+@for_each("end", ["\n", "\r\n"])
+def test_a_description_is_read_as_it_is_written(lines, description, end):
+    content = read(skill("allowed-tools: [Read, Grep]", *lines, "name: review").replace("\n", end))
+
+    assert (content.name, content.description, content.problems) == ("review", description, ())
+    assert content.data["allowedTools"] == ["Read", "Grep"]
+
+
+def test_a_problem_below_a_description_has_its_line():
+    content = read(skill("description: Use when: asked", "  and: again", "name: [unclosed"))
+
+    assert content.problems[0].line in (4, 5)
+
+
 def test_a_description_of_several_lines_is_printed_in_one():
     assert read(skill("description: |", "  One.", "  Two.")).description == "One. Two."
 
 
 @for_each(
     "lines",
-    [(), ("name: review",), ("description:",), ('description: "  "',), ("description: [a]",)],
+    [(), ("name: review",), ("description:",), ('description: "  "',), ("description: null",), ("description: 12",)],
 )
 def test_a_skill_without_description_is_not_loaded(lines):
     content = read(skill(*lines))

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
 __all__ = ["split_arguments", "substitute"]
 
-_WORD = re.compile(r"[^ \t]*")
-_QUOTED = {quote: re.compile(rf"{quote}((?:\\{quote}|[^{quote}])*)(?:{quote}|\Z)", re.DOTALL) for quote in "\"'"}
+_SPACES = "\\t\\n\\v\\f\\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What separates arguments: the whitespace of JavaScript's regular expressions, as in the original."""
+_GAP = re.compile(f"[{_SPACES}]*")
+_WORD = re.compile(f"[^{_SPACES}]*")
+_QUOTED = {quote: re.compile(rf"{quote}((?:\\{quote}|(?!\\{quote})[^{quote}])*){quote}", re.DOTALL) for quote in "\"'"}
 
 _PLACE = re.compile(
-    r"\$\{(?P<named>@|[0-9]+):-(?P<default>[^}]*)\}"  # ${1:-main} ${@:-everything}
+    r"\$\{(?P<named>@|ARGUMENTS|[0-9]+):-(?P<default>[^}]*)\}"  # ${1:-main} ${@:-everything}
     r"|\$\{@:(?P<start>[0-9]+)(?::(?P<length>[0-9]+))?\}"  # ${@:2} ${@:2:3}
     r"|\$(?P<plain>@|ARGUMENTS|[0-9]+)"  # $1 $@ $ARGUMENTS
 )
@@ -27,9 +30,10 @@ _MOST_DIGITS = 9
 def split_arguments(text: str) -> list[str]:
     """Return the arguments in a text.
 
-    Spaces and tabs separate them. A quote, single or double, counts at the beginning of an argument only, so that
-    ``it's`` is a word; inside, a backslash makes the same quote an ordinary character. An unclosed quote
-    extends to the end. ``""`` is an argument, an empty one; text right after a closing quote belongs to the argument.
+    Whitespace of any kind separates them, line breaks too. A quote, single or double, counts at the beginning of an
+    argument only, so that ``it's`` is a word; inside, a backslash makes the same quote an ordinary character. A quote
+    that is not closed is an ordinary character, as in ``'tis the season``. ``""`` is an argument, an empty one; text
+    right after a closing quote belongs to the argument.
     """
     return list(_split(text))
 
@@ -37,8 +41,9 @@ def split_arguments(text: str) -> list[str]:
 def _split(text: str) -> Iterator[str]:
     place = 0
     while True:
-        while text[place : place + 1] in (" ", "\t"):
-            place += 1
+        gap = _GAP.match(text, place)
+        assert gap is not None  # noqa: S101 - it matches the empty text, too
+        place = gap.end()
         if place == len(text):
             return
         quoted = _QUOTED[text[place]].match(text, place) if text[place] in _QUOTED else None
@@ -58,7 +63,7 @@ def substitute(template: str, arguments: Sequence[str]) -> str:
 
     ``$1`` is the first argument; a missing one is the empty string. ``$@`` and ``$ARGUMENTS`` are all of them
     joined by spaces, ``${@:2}`` all from the second on, ``${@:2:3}`` three of those (0 counts as 1).
-    ``${1:-x}`` and ``${@:-x}`` are ``x``, as it is written, where there is nothing else.
+    ``${1:-x}``, ``${@:-x}`` and ``${ARGUMENTS:-x}`` are ``x``, as it is written, where there is nothing else.
     """
 
     def value(place: re.Match[str]) -> str:

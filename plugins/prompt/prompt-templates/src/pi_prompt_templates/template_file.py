@@ -26,8 +26,8 @@ def read_template(file: ResourceFile, text: str) -> ResourceContent:
     """
     from pi_core import parse_frontmatter  # every session imports this module, few have a template to parse
 
-    written, problems = parse_frontmatter(text), []
-    literal = parse_frontmatter(text, literal=True) if written.problem is not None else written
+    written, problems = parse_frontmatter(text, texts=("description",)), []
+    literal = parse_frontmatter(text, literal=True, texts=("description",)) if written.problem is not None else written
     if literal is not written and _HINTS.fullmatch(str(literal.values.get("argument-hint", ""))):
         written = literal
     elif written.problem is not None:

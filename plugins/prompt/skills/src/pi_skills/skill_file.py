@@ -38,7 +38,7 @@ def read_skill(file: ResourceFile, text: str) -> ResourceContent:
     """
     from pi_core import parse_frontmatter  # every session imports this module, few have a skill to parse
 
-    written = parse_frontmatter(text)
+    written = parse_frontmatter(text, texts=("description",))
     values = written.values
     problems = [
         pi_hookspecs.ResourceProblem(path=file.path, line=line, message=message)
