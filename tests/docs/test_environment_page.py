@@ -22,7 +22,7 @@ NAME = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 NO_READERS = {
     "pi_testing": "sets variables for tests",
     "pi_guardrails": "looks for them in commands",
-    "pi_agents/worktree.py": "sets them for git",
+    "pi_agents/kept.py": "sets them for git",
     "pi_rewind/git.py": "sets them for git",
     "pi_git_kit": "sets them for git, or keeps them from it",
     "pi_mcp/link.py": "passes them on to servers",

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 import pi_agents
-from pi_agents.worktree import changes, drop, find, merge, repository
+from pi_agents.kept import find, look_at, repository
+from pi_agents.merging import merge
+from pi_agents.settings import TrashLimits
+from pi_agents.trash import drop, undo_drop
 from pi_batch.place import make_place
 from pi_batch.tasks import Task
 from pi_cli.worktree import enter_worktree
@@ -50,9 +53,11 @@ async def test_an_agent_works_in_a_worktree_and_its_work_is_applied_and_dropped(
     name = re.search(r"\[agent ([0-9a-f]{8}),", answer)[1]
     git = repository(baited.top)
     kept = find(git, pi_agent_dir, name)
-    merged = merge(git, kept)
-    stat = changes(git, kept)
-    drop(git, kept)
+    merged = merge(git, kept, ())
+    stat = look_at(git, kept, ()).stat
+    drop(git, kept, TrashLimits())
+    undo_drop(git, pi_agent_dir)
+    drop(git, kept, TrashLimits(days=0))
 
     assert " tide.txt | " in answer
     assert merged.files == ["tide.txt"]

@@ -312,6 +312,17 @@ class MemorySettings:
     enabled: bool = _setting(False, "Offer the memory tools even if there is no MEMORY.md yet", project="set")
 
 
+class AgentTrashSettings:
+    """Worktrees of agents that were dropped, and can come back."""
+
+    days: float = _setting(
+        14, "Days that a dropped worktree can come back; 0 removes it at once", at_least=0, project="nothing"
+    )
+    megabytes: float = _setting(
+        2000, "Size of a repository's dropped worktrees together; the oldest go first", at_least=0, project="nothing"
+    )
+
+
 class AgentSettings:
     """Tasks that the model hands to agents."""
 
@@ -321,6 +332,13 @@ class AgentSettings:
     max_parallel: int = _setting(
         4, "How many agents of a session work at the same time; others wait", at_least=1, project="lower"
     )
+    caches: Names = _setting(
+        list,
+        "Patterns of names of folders that tools write again, in addition to `node_modules`, `.venv`, `__pycache__`,"
+        " `target` and those with a `CACHEDIR.TAG`: an agent's worktree is not kept for them",
+        project="nothing",
+    )
+    trash: AgentTrashSettings = _group(AgentTrashSettings, "Worktrees of agents that were dropped, and can come back")
 
 
 class GuardrailRule:

@@ -128,11 +128,13 @@ def test_until_replays_the_prompts_up_to_an_entry(session, host, capsys):
     assert "No divergence in 1 prompt." in output
 
 
-def test_live_tools_run_in_a_worktree_and_what_they_changed_is_kept(session, host, work, capsys, monkeypatch):
+@pytest.mark.parametrize("ignored", ["", "hello.txt\n"])
+def test_live_tools_run_in_a_worktree_and_what_they_changed_is_kept(session, host, work, capsys, monkeypatch, ignored):
     for name, value in EMPTY_CONFIG.items():
         monkeypatch.setenv(name, value)
     (work / "hello.txt").unlink()
     subprocess.run(["git", "init", "-q"], cwd=work, check=True)
+    (work / ".git" / "info" / "exclude").write_text(ignored)
     subprocess.run(["git", "add", "notes.txt"], cwd=work, check=True)
     who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     subprocess.run(["git", *who, "commit", "-qm", "Begin"], cwd=work, check=True)

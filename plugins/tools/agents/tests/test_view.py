@@ -164,7 +164,7 @@ def test_wide_letters_are_broken_into_rows_that_fit():
         ("/agents stop", "/agents stop needs the id of one agent"),
         ("/agents list all", "/agents list takes nothing more"),
         ("/agents sop 1", "Unknown word after /agents: sop. Did you mean stop?"),
-        ("/agents xyz", "Unknown word after /agents: xyz. Use one of list, open, stop, worktrees, apply, drop."),
+        ("/agents xyz", "Unknown word after /agents: xyz. Use one of list, open, stop, worktrees, apply, drop, undo."),
         ("/agents open 1234", "Unknown agent id: 1234"),
     ],
 )

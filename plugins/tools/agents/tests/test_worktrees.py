@@ -111,7 +111,7 @@ async def test_an_agent_works_in_the_same_subfolder(repository, pi_host, script,
 
 
 async def test_a_worktree_without_changes_is_removed(repository, pi_session, script, pi_agent_dir):
-    result, failed, _ = await work(pi_session, script, bash("cat tide.py; touch a.log"))
+    result, failed, _ = await work(pi_session, script, bash("cat tide.py; mkdir node_modules; touch node_modules/a"))
 
     assert not failed
     assert "It changed no files; its worktree is removed." in result
@@ -190,7 +190,7 @@ async def test_the_command_line_applies_and_drops_work_and_reports_conflicts(
     assert said[0] == 1
     assert "conflicts with your files, and nothing was changed: src/main.py." in said[1]
     assert applied == (
-        0, {"id": member_id, "applied": True, "files": ["src/main.py", "tide.py"], "conflicts": []}
+        0, {"id": member_id, "applied": True, "files": ["src/main.py", "tide.py"], "conflicts": [], "left": []}
     )  # fmt: skip
     assert "theirs" in (repository / "tide.py").read_text()
     assert again == (0, f"Your files already have the changes of {member_id}.\n")
@@ -226,8 +226,10 @@ async def test_a_worktree_is_dropped_with_its_branch(repository, pi_session, scr
     await pi_session.prompt("/agents worktrees")
 
     assert re.match(rf"{member_id}  pi/{member_id}  /.*\n x.txt \| 1 \+", fake_ui.notices[-3].message)
-    assert fake_ui.notices[-1].message == f"{repository} has no worktrees of agents."
-    assert list((pi_agent_dir / "worktrees").glob("*/*")) == []
+    assert fake_ui.notices[-1].message.startswith(
+        f"{repository} has no worktrees of agents.\nIn the trash (/agents undo"
+    )
+    assert list((pi_agent_dir / "worktrees").glob("*/[!.]*")) == []
     assert git(repository, "branch", "--list", "pi/*") == ""
 
 

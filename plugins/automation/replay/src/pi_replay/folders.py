@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from attrs import define
 
 from pi_core import worktree_folder
-from pi_git_kit import GitFailed, add_worktree, diff_stat, remove_worktree, repository_of, tree_of_files
+from pi_git_kit import (
+    GitFailed,
+    add_worktree,
+    describe_extras,
+    diff_stat,
+    files_that_stand,
+    folder_in,
+    remove_worktree,
+    repository_of,
+    resolve,
+)
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -70,8 +80,7 @@ def worktree(cwd: Path, agent_dir: Path, name: str, commit: str) -> Iterator[Fol
         inside = add_worktree(git, path, commit)
     except GitFailed as error:
         raise UserError(f"--tools live-in-worktree needs a git worktree: {error}") from error
-    place = Folder(path / git.below)
-    place.cwd.mkdir(parents=True, exist_ok=True)  # a folder without files that git knows
+    place = Folder(folder_in(inside, git.below))  # git knows no folder without files
     try:
         yield place
     finally:
@@ -80,8 +89,10 @@ def worktree(cwd: Path, agent_dir: Path, name: str, commit: str) -> Iterator[Fol
 
 def _leave(git: Git, inside: Git, commit: str) -> str:
     path = inside.top
-    changes = diff_stat(inside, commit, tree_of_files(inside))
-    if not changes:
+    state = files_that_stand(inside, commit)
+    rows = describe_extras((extra.path, extra) for extra in state.extras)
+    changes = "\n".join(filter(None, [diff_stat(inside, commit, state.plain), *rows]))
+    if not changes and resolve(inside, "HEAD") == resolve(git, f"{commit}^{{commit}}"):
         remove_worktree(git, path)
         return "The tools changed no files."
     return f"The tools changed files, in {path} (git worktree remove --force {path} drops them):\n{changes}"

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pi_cli.report import say
 from pi_core.base.paths import agent_dir
 from pi_core.base.worktrees import worktree_folder
-from pi_git_kit import GitFailed, add_worktree, prune_worktrees, repository_of, resolve
+from pi_git_kit import (
+    GitFailed,
+    add_parts,
+    add_worktree,
+    folder_in,
+    remove_worktree,
+    repository_of,
+    resolve,
+    worktree_at,
+)
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -39,20 +49,33 @@ def enter_worktree(name: str, cwd: Path, environ: Mapping[str, str]) -> Path:
         path = worktree_folder(agent_dir(environ), git.top) / name
         if not path.is_dir():
             _make(git, path, name)
+        folder = _folder(git, path)
     except GitFailed as error:
         raise UserError(f"pi -w needs a git worktree: {error}") from error
     say(f"Working in {path}, branch pi/{name}. pi agents worktrees lists what it contains")
-    folder = path / git.below
-    folder.mkdir(parents=True, exist_ok=True)  # a folder without files that git tracks
     os.chdir(folder)
     return folder
 
 
+def _folder(git: Git, path: Path) -> Path:
+    """Return the folder in the worktree that corresponds to the current one; git knows no folder without files."""
+    try:
+        return folder_in(worktree_at(git, path), git.below)
+    except GitFailed:  # its record in the repository is lost, but not the work
+        folder = path / git.below
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
 def _make(git: Git, path: Path, name: str) -> None:
     branch = f"pi/{name}"
-    prune_worktrees(git)  # its folder may have been removed by hand
+    with suppress(GitFailed):  # its folder may have been removed by hand
+        worktree_at(git, path)
+        remove_worktree(git, path)
     if resolve(git, f"refs/heads/{branch}") is not None:
-        add_worktree(git, path, branch)
+        inside = add_worktree(git, path, branch)
     else:
-        add_worktree(git, path, "HEAD", branch=branch)
+        inside = add_worktree(git, path, "HEAD", branch=branch)
         git("update-ref", f"refs/pi/base/{name}", "HEAD")
+    for folder, reason in add_parts(git, inside, "HEAD", f"refs/pi/base/{name}", committed=True).items():
+        say(f"{folder} is empty in the worktree: {reason}")

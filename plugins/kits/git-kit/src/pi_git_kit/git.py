@@ -30,6 +30,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "cat-file": (),
     "check-ignore": (),
     "checkout": (),
+    "checkout-index": (),
     "commit-tree": ("--no-gpg-sign",),
     "config": ("-z", "--get"),
     "diff": _DIFF,

@@ -11,12 +11,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attrs import frozen
+
 from pi_git_kit.objects import read_objects
 
 if TYPE_CHECKING:
     from pi_git_kit.git import Git
 
-__all__ = ["apply_patch", "diff_stat", "merge_trees", "patch_between"]
+__all__ = ["Change", "apply_patch", "diff_stat", "merge_trees", "patch_between", "tree_changes"]
 
 _PLAIN = ("100644", "100755")
 
@@ -39,14 +41,51 @@ def patch_between(git: Git, old: str, new: str) -> bytes:
     return git.read("diff", "--binary", "--full-index", "--no-color", old, new)
 
 
-def apply_patch(git: Git, patch: bytes) -> None:
+@frozen
+class Change:
+    """A path that differs between two trees.
+
+    Attributes:
+        path: The path.
+        old: Its mode in the one tree, such as ``100644``; ``000000`` if it has none.
+        new: Its mode in the other.
+        blob: Its object in the one tree.
+    """
+
+    path: str
+    old: str
+    new: str
+    blob: str
+
+
+def tree_changes(git: Git, old: str, new: str) -> list[Change]:
+    """Return the paths that differ between two trees; a renamed file is two of them.
+
+    Raises:
+        GitFailed: There are no such trees.
+    """
+    parts = iter(git.names("diff-tree", "-r", "-z", "--no-renames", "--full-index", old, new))
+    found = []
+    for facts, path in zip(parts, parts, strict=True):
+        before, after, blob, *_ = facts.removeprefix(":").split(" ")
+        found.append(Change(path, before, after, blob))
+    return found
+
+
+def apply_patch(git: Git, patch: bytes, *, check: bool = False) -> None:
     """Write the changes of a patch to the files of the work tree.
+
+    Args:
+        git: The repository.
+        patch: The patch.
+        check: Only whether they can be written.
 
     Raises:
         GitFailed: A file differs from what the patch begins with; nothing is written.
     """
     if patch:
-        git.read("apply", "--whitespace=nowarn", "-", data=patch)
+        words = ("--check",) if check else ()
+        git.read("apply", "--whitespace=nowarn", *words, "-", data=patch)
 
 
 def merge_trees(git: Git, base: str, mine: str, theirs: str) -> tuple[str | None, list[str]]:

@@ -7,6 +7,7 @@ are therefore made and removed under a lock that all threads and processes of pi
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_git_kit.objects import resolve
+from pi_git_kit.standing import FIRST_INDEX, PI_FOLDERS
 from pi_git_kit.starting import GitFailed
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Worktree",
     "add_worktree",
+    "folder_in",
     "list_worktrees",
     "prune_worktrees",
     "remove_worktree",
@@ -88,11 +91,11 @@ def add_worktree(git: Git, path: Path, commit: str, *, branch: str | None = None
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if branch is not None:
-        kind = ("-b", branch)
+        kind = ["-b", branch]
     elif git.attempt("rev-parse", "--verify", "--quiet", f"refs/heads/{commit}").code == 0:
-        kind = ()
+        kind = []
     else:
-        kind = ("--detach",)
+        kind = ["--detach"]
     with worktree_lock(git):
         known = branch is not None and resolve(git, f"refs/heads/{branch}") is not None
         for pause in _PAUSES:
@@ -104,7 +107,24 @@ def add_worktree(git: Git, path: Path, commit: str, *, branch: str | None = None
             time.sleep(pause)
         if output.code:
             raise GitFailed(f"git worktree failed in {str(git.top)!r}: {output.reason}", output.code)
-        return worktree_at(git, path)
+        inside = worktree_at(git, path)
+    shutil.copyfile(inside.git_dir / "index", inside.git_dir / FIRST_INDEX)  # what files_that_stand compares with
+    return inside
+
+
+def folder_in(inside: Git, below: Path) -> Path:
+    """Return a folder in a worktree; it is made if git has no files in it, and then known to be pi's.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    folder = inside.top / below
+    new = [each for each in (folder, *folder.parents) if each.is_relative_to(inside.top) and not each.exists()]
+    if new:
+        folder.mkdir(parents=True)
+        with (inside.git_dir / PI_FOLDERS).open("ab") as file:
+            file.writelines(os.fsencode(each.relative_to(inside.top)) + b"\0" for each in new)
+    return folder
 
 
 def worktree_at(git: Git, path: Path) -> Git:

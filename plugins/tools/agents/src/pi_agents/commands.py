@@ -6,20 +6,24 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_agents.kept import find, kept_worktrees, look_at, repository
 from pi_agents.member import rows_of
-from pi_agents.worktree import apply, changes, drop, find, kept_worktrees, merge, repository
+from pi_agents.merging import apply, merge
+from pi_agents.settings import caches, trash_limits
+from pi_agents.trash import drop, dropped_worktrees, undo_drop
 from pi_git_kit import ask_plugins
 from pi_hookspecs import Completion, UnknownName, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pi_agents.crew import Crew
-    from pi_agents.worktree import Kept
+    from pi_agents.kept import Kept
+    from pi_agents.trash import Dropped
     from pi_git_kit import Git
     from pi_hookspecs import PiContext
 
-__all__ = ["command_options", "explain_none"]
+__all__ = ["applied_text", "command_options", "dropped_text", "explain_none", "worktrees_text"]
 
 _WORDS = {
     "list": "List the agents of this conversation",
@@ -27,8 +31,12 @@ _WORDS = {
     "stop": "Stop an agent",
     "worktrees": "List the worktrees that have changes",
     "apply": "Apply the changes of a worktree to your files, after a preview",
-    "drop": "Remove a worktree and its changes",
+    "drop": "Move a worktree and its changes to the trash",
+    "undo": "Bring a dropped worktree back, the last one if none is named",
 }
+_THEN = "\n/agents drop {} removes the worktree."
+_MOST_SECRETS = 5
+_TOO_MANY = 2
 _PREVIEW = 60
 """Lines of a patch in a preview."""
 
@@ -73,7 +81,10 @@ async def _run(crew: Crew, words: list[str], ctx: PiContext) -> None:
             ctx.ui.notify("\n".join(lines) or "No agent has worked in this conversation yet.")
         case ["worktrees"]:
             git = await _repository(ctx)
-            ctx.ui.notify(await asyncio.to_thread(worktrees_text, git, Path(ctx.settings.agent_dir)))
+            text = await asyncio.to_thread(
+                worktrees_text, git, Path(ctx.settings.agent_dir), caches(ctx.settings), "/agents undo"
+            )
+            ctx.ui.notify(text)
         case ["open", member_id]:
             from pi_agents.view import open_view
 
@@ -81,12 +92,13 @@ async def _run(crew: Crew, words: list[str], ctx: PiContext) -> None:
         case ["stop", member_id]:
             result = await crew.stop(member_id, "The user stopped it")
             ctx.ui.notify(result.content[0].text)  # type: ignore[union-attr]
-        case ["apply", name]:
-            await _apply(crew, name, ctx)
-        case ["drop", name]:
-            await _drop(crew, name, ctx)
+        case [("apply" | "drop") as word, name]:
+            await (_apply if word == "apply" else _drop)(crew, name, ctx)
+        case ["undo", *names] if len(names) < _TOO_MANY:
+            await _undo("".join(names), ctx)
         case [word, *_] if word in _WORDS:
             needs = "takes nothing more" if word in ("list", "worktrees") else "needs the id of one agent"
+            needs = "takes one id at most" if word == "undo" else needs
             raise UserError(f"/agents {word} {needs}")
         case [word, *_]:
             raise UserError(str(UnknownName("word after /agents", word, _WORDS, f"Use one of {', '.join(_WORDS)}.")))
@@ -115,13 +127,52 @@ async def _choose(crew: Crew, ctx: PiContext) -> None:
         await _run(crew, [actions[action], record["id"]], ctx)
 
 
-def worktrees_text(git: Git, agent_dir: Path) -> str:
-    """Return the worktrees of a repository as text; blocks."""
+def worktrees_text(git: Git, agent_dir: Path, names: Sequence[str], undo: str) -> str:
+    """Return the worktrees of a repository as text; blocks.
+
+    Args:
+        git: The repository.
+        agent_dir: pi's folder.
+        names: Patterns of names of caches.
+        undo: The command that brings a dropped worktree back.
+    """
     kept = kept_worktrees(git, agent_dir)
-    if not kept:
-        return f"{git.top} has no worktrees of agents."
-    parts = [f"{each.id}  {each.branch}  {each.path}\n{changes(git, each) or ' (no changes)'}" for each in kept]
-    return "\n".join(parts)
+    parts = [f"{each.id}  {each.branch}  {each.path}\n{_changes(git, each, names)}" for each in kept]
+    if dropped := dropped_worktrees(git, agent_dir):
+        parts += [f"In the trash ({undo} ID brings one back):", *(each.row() for each in dropped)]
+    return "\n".join(parts if kept else [f"{git.top} has no worktrees of agents.", *parts])
+
+
+def _changes(git: Git, kept: Kept, names: Sequence[str]) -> str:
+    """Return what was changed in a worktree; one that cannot be read does not hide the others."""
+    try:
+        return look_at(git, kept, names).stat or " (no changes)"
+    except UserError as error:
+        return f" {error}"
+
+
+def dropped_text(kept: Kept, dropped: Dropped | None, days: float, undo: str) -> str:
+    """Return what has become of a dropped worktree.
+
+    Args:
+        kept: The worktree.
+        dropped: It in the trash; None if it was removed for good.
+        days: How long the trash keeps it.
+        undo: The command that brings it back.
+    """
+    text = f"Removed {kept.path} and the branch {kept.branch}."
+    if dropped is None:
+        return text
+    text = f"{text} {undo} {kept.id} brings them back within {days:g} days."
+    if dropped.secrets:
+        names = ", ".join(dropped.secrets[:_MOST_SECRETS])
+        more = len(dropped.secrets) - _MOST_SECRETS
+        names += f" and {more} more" if more > 0 else ""
+        text += (
+            f" Until then {dropped.folder} has the secrets in {names}, readable by you alone;"
+            f" pi agents empty removes them now."
+        )
+    return text
 
 
 async def _repository(ctx: PiContext) -> Git:
@@ -143,20 +194,37 @@ async def _kept(crew: Crew, name: str, ctx: PiContext) -> tuple[Git, Kept]:
 
 async def _apply(crew: Crew, name: str, ctx: PiContext) -> None:
     git, kept = await _kept(crew, name, ctx)
-    merged = await asyncio.to_thread(merge, git, kept)
+    merged = await asyncio.to_thread(merge, git, kept, caches(ctx.settings))
     if not merged.stat:
-        ctx.ui.notify(f"Your files already have the changes of {name}. /agents drop {name} removes its worktree.")
+        ctx.ui.notify(f"{applied_text(name, '', merged.left)}{_THEN.format(name)}")
         return
-    preview = f"{merged.stat}\n\n{_preview(merged.patch)}"
+    preview = "\n".join(filter(None, [merged.stat, not_brought(merged.left), "", _preview(merged.patch)]))
     if ctx.has_ui and not await ctx.ui.confirm(f"Apply the work of {name}?", preview):
         ctx.ui.notify("Nothing was changed.")
         return
-    await asyncio.to_thread(apply, git, merged)
+    left = await asyncio.to_thread(apply, merged)
     # Plugins that watch over the files, such as rewind, know that it was a command.
     crew.pi.events.emit("files_changed")
-    ctx.ui.notify(
-        f"Applied to your files, and not committed:\n{merged.stat}\n/agents drop {name} removes the worktree."
-    )
+    ctx.ui.notify(f"{applied_text(name, merged.stat, left)}{_THEN.format(name)}")
+
+
+def applied_text(name: str, stat: str, left: Sequence[str]) -> str:
+    """Return what was applied, and what was not.
+
+    Args:
+        name: The worktree's id.
+        stat: The changes that were applied; empty if the user's files had all of them.
+        left: Lines about what was not brought.
+    """
+    head = f"Applied to your files, and not committed:\n{stat}" if stat else (
+        f"Your files already have the changes of {name}{' but for what follows' if left else ''}."
+    )  # fmt: skip
+    return "\n".join(filter(None, [head, not_brought(left)]))
+
+
+def not_brought(left: Sequence[str]) -> str:
+    """Return what was not brought, as text; empty if everything was."""
+    return "\n".join(["Not brought; the worktree still has it:", *left]) if left else ""
 
 
 def _preview(patch: bytes) -> str:
@@ -167,9 +235,18 @@ def _preview(patch: bytes) -> str:
 
 async def _drop(crew: Crew, name: str, ctx: PiContext) -> None:
     git, kept = await _kept(crew, name, ctx)
-    stat = await asyncio.to_thread(changes, git, kept)
-    if stat and ctx.has_ui and not await ctx.ui.confirm(f"Remove the worktree {name} with its changes?", stat):
+    stat = await asyncio.to_thread(_changes, git, kept, caches(ctx.settings))
+    if stat != " (no changes)" and ctx.has_ui and not await ctx.ui.confirm(
+        f"Remove the worktree {name} with its changes?", stat
+    ):  # fmt: skip
         ctx.ui.notify("Nothing was removed.")
         return
-    await asyncio.to_thread(drop, git, kept)
-    ctx.ui.notify(f"Removed {kept.path} and the branch {kept.branch}.")
+    limits = trash_limits(ctx.settings)
+    dropped = await asyncio.to_thread(drop, git, kept, limits)
+    ctx.ui.notify(dropped_text(kept, dropped, limits.days, "/agents undo"))
+
+
+async def _undo(name: str, ctx: PiContext) -> None:
+    git = await _repository(ctx)
+    kept = await asyncio.to_thread(undo_drop, git, Path(ctx.settings.agent_dir), name)
+    ctx.ui.notify(f"{kept.path} and the branch {kept.branch} are back.")

@@ -101,7 +101,7 @@ class Crew:
             found.data.get("background", False) if background is None else background,
         )
         if member.background and member.isolation == "worktree":
-            from pi_agents.worktree import repository
+            from pi_agents.kept import repository
             from pi_git_kit import ask_plugins
 
             # The reason for a refusal is the result of this call.

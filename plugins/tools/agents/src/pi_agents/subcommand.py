@@ -29,6 +29,8 @@ Usage: pi agents list [--json]
        pi agents worktrees
        pi agents apply ID [--json]
        pi agents drop ID [--json]
+       pi agents undo [ID] [--json]
+       pi agents empty
 
 list       List the agents of this folder and of the user, with their files
 check      Report what pi cannot use in agent files; exit code 1 if an agent
@@ -39,8 +41,12 @@ worktrees  List the worktrees of this repository that agents left behind, and
            those of pi -w
 apply      Apply the changes of a worktree to your files, without a commit;
            exit code 1 and the names of the files if they conflict
-drop       Remove a worktree, its branch and its changes
+drop       Move a worktree, its branch and its changes to the trash
+undo       Bring a dropped worktree back, the last one if none is named
+empty      Remove the dropped worktrees of this repository for good
 """
+
+_UNDO_LAST = (("undo",), ("undo", "--json"))
 
 _NEW = """\
 ---
@@ -81,11 +87,11 @@ def run_subcommand(arguments: list[str], host: Any) -> int:
             return _check(paths, host)
         case ["new", name] | ["new", name, "--project"] | ["new", "--project", name] if not name.startswith("-"):
             return _new(name, host, project="--project" in arguments)
-        case ["worktrees"]:
-            return _worktrees(host)
-        case [("apply" | "drop") as word, *rest] if name := _one_name(rest):
-            change = _apply if word == "apply" else _drop
-            return change(name, host, as_json="--json" in rest)
+        case [("worktrees" | "empty") as word]:
+            return (_worktrees if word == "worktrees" else _empty)(host)
+        case [("apply" | "drop" | "undo") as word, *rest] if _one_name(rest) or (word, *rest) in _UNDO_LAST:
+            change = {"apply": _apply, "drop": _drop, "undo": _undo}[word]
+            return change(_one_name(rest), host, as_json="--json" in rest)
         case _:
             return _usage(arguments)
 
@@ -226,50 +232,80 @@ def _file(path: Path) -> ResourceFile:
 
 def _worktrees(host: Any) -> int:
     from pi_agents.commands import worktrees_text
-    from pi_agents.worktree import repository
+    from pi_agents.kept import repository
+    from pi_agents.settings import caches
 
-    text = worktrees_text(repository(Path.cwd()), Path(host.settings.agent_dir))
+    git, agent_dir = repository(Path.cwd()), Path(host.settings.agent_dir)
+    text = worktrees_text(git, agent_dir, caches(host.settings), "pi agents undo")
     sys.stdout.write(f"{clean_text(text)}\n")
     return 0
 
 
 def _apply(name: str, host: Any, *, as_json: bool) -> int:
     """Apply the changes of a worktree; exit code 1 if they conflict with the user's files."""
-    from pi_agents.worktree import Conflict, apply, find, merge, repository
+    from pi_agents.commands import applied_text
+    from pi_agents.kept import find, repository
+    from pi_agents.merging import Conflict, apply, merge
+    from pi_agents.settings import caches
 
     git = repository(Path.cwd())
     kept = find(git, Path(host.settings.agent_dir), name)
     try:
-        merged = merge(git, kept)
+        merged = merge(git, kept, caches(host.settings))
     except Conflict as error:
         if as_json:
             _print_json({"id": kept.id, "applied": False, "files": [], "conflicts": error.files})
         else:
             sys.stderr.write(f"{clean_text(str(error))}\n")
         return 1
-    apply(git, merged)
+    left = apply(merged)
     if as_json:
-        _print_json({"id": kept.id, "applied": True, "files": merged.files, "conflicts": []})
-    elif merged.stat:
-        stat = clean_text(merged.stat)
-        sys.stdout.write(
-            f"Applied to your files, and not committed:\n{stat}\npi agents drop {name} removes the worktree.\n"
-        )
-    else:
-        sys.stdout.write(f"Your files already have the changes of {name}.\n")
+        rows = [line.strip() for line in left]
+        _print_json({"id": kept.id, "applied": True, "files": merged.files, "conflicts": [], "left": rows})
+        return 0
+    then = f"\npi agents drop {name} removes the worktree." if merged.stat else ""
+    sys.stdout.write(f"{clean_text(applied_text(name, merged.stat, left))}{then}\n")
     return 0
 
 
 def _drop(name: str, host: Any, *, as_json: bool) -> int:
-    from pi_agents.worktree import drop, find, repository
+    from pi_agents.commands import dropped_text
+    from pi_agents.kept import find, repository
+    from pi_agents.settings import trash_limits
+    from pi_agents.trash import drop
 
-    git = repository(Path.cwd())
+    git, limits = repository(Path.cwd()), trash_limits(host.settings)
     kept = find(git, Path(host.settings.agent_dir), name)
-    drop(git, kept)
+    dropped = drop(git, kept, limits)
     if as_json:
-        _print_json({"id": kept.id, "path": str(kept.path), "branch": kept.branch, "dropped": True})
+        trash = None if dropped is None else str(dropped.folder)
+        secrets = [] if dropped is None else [*dropped.secrets]
+        row = {"id": kept.id, "path": str(kept.path), "branch": kept.branch, "dropped": True}
+        _print_json({**row, "trash": trash, "secrets": secrets})
     else:
-        sys.stdout.write(f"{clean_text(f'Removed {kept.path} and the branch {kept.branch}.')}\n")
+        sys.stdout.write(f"{clean_text(dropped_text(kept, dropped, limits.days, 'pi agents undo'))}\n")
+    return 0
+
+
+def _undo(name: str, host: Any, *, as_json: bool) -> int:
+    from pi_agents.kept import repository
+    from pi_agents.trash import undo_drop
+
+    kept = undo_drop(repository(Path.cwd()), Path(host.settings.agent_dir), name)
+    if as_json:
+        _print_json({"id": kept.id, "path": str(kept.path), "branch": kept.branch})
+    else:
+        sys.stdout.write(f"{clean_text(f'{kept.path} and the branch {kept.branch} are back.')}\n")
+    return 0
+
+
+def _empty(host: Any) -> int:
+    from pi_agents.kept import repository
+    from pi_agents.trash import empty_trash
+
+    removed = empty_trash(repository(Path.cwd()), Path(host.settings.agent_dir))
+    names = ", ".join(each.kept.id for each in removed)
+    sys.stdout.write(f"Removed for good: {names}.\n" if removed else "The trash is empty.\n")
     return 0
 
 

@@ -16,11 +16,12 @@ from pi_core import UsageLimits, parse_frontmatter
 from pi_hookspecs import PiError, ToolResult, UsageLimitExceeded, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
     from pi_agents.crew import Crew
     from pi_agents.member import Member
     from pi_agents.roster import Agent
+    from pi_agents.worktree import Worktree
     from pi_hookspecs import AssistantMessage, MessageEndEvent, Model, ToolContext
 
 __all__ = ["work"]
@@ -32,6 +33,11 @@ _WORKTREE = (
     "You work in a git worktree of your own, {}: change files below it only. It begins with the user's uncommitted"
     " changes. You need not commit: your changes are kept, and the user decides whether to apply them."
 )
+_PARTS = (
+    "The files of the repositories within it are here, but not their history, so git in them acts on the outer"
+    " repository: {}."
+)
+_MISSING = "These folders are empty, because their repositories could not be brought: {}."
 
 
 @frozen
@@ -79,11 +85,26 @@ async def _workplace(member: Member, plan: _Plan, ctx: ToolContext) -> AsyncIter
         async with worktree(ask_plugins(ctx), member, ctx) as place:
             member.worktree = place
             plan.options["cwd"] = place.cwd
-            plan.options["append_system_prompt"].append(_WORKTREE.format(place.path))
+            plan.options["append_system_prompt"].append(_about(place))
+            plan.notes.extend([_MISSING.format(_listed(place.missing))] if place.missing else [])
             yield
     finally:
         if member.worktree is not None and not member.worktree.stat:
             member.worktree = None
+
+
+def _about(place: Worktree) -> str:
+    """Return what the agent is told about its worktree."""
+    sentences = [_WORKTREE.format(place.path)]
+    if place.parts:
+        sentences.append(_PARTS.format(", ".join(place.parts)))
+    if place.missing:
+        sentences.append(_MISSING.format(_listed(place.missing)))
+    return " ".join(sentences)
+
+
+def _listed(missing: Mapping[str, str]) -> str:
+    return "; ".join(f"{path} ({reason})" for path, reason in missing.items())
 
 
 def _left_behind(member: Member) -> str:
