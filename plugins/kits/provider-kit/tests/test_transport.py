@@ -285,6 +285,49 @@ async def test_an_unknown_certificate_is_refused(serve, http, tls):
     assert server.requests == []
 
 
+async def test_node_s_variable_adds_certificates(serve, http, tls, authority, tmp_path, monkeypatch):
+    authority.cert_pem.write_to_path(str(tmp_path / "own.pem"))
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(tmp_path / "own.pem"))
+    async with serve(lambda wire: wire.events(b"secret"), ssl=tls) as server:
+        events = [event async for event in stream_events(http, HttpRequest(url=server.url), StreamOptions())]
+        await http.aclose()
+
+    assert events == [("message", b"secret")]
+
+
+async def test_an_untrusted_certificate_tells_of_a_wrong_variable_of_node(serve, http, tls, tmp_path, monkeypatch):
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(tmp_path / "gone.pem"))
+    async with serve(lambda wire: wire.events(b"secret"), ssl=tls) as server:
+        with pytest.raises(HttpFailed, match=r"not trusted .*; NODE_EXTRA_CA_CERTS names '.*gone\.pem'.*no such file"):
+            [event async for event in stream_events(http, HttpRequest(url=server.url), StreamOptions())]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        ("SSL_CERT_FILE", "gone.pem", "no such file or directory"),
+        ("SSL_CERT_FILE", ".", "is a directory"),
+        ("SSL_CERT_FILE", "text.pem", "no certificate in PEM format"),
+        ("SSL_CERT_DIR", "gone", "not a folder"),
+        ("SSL_CERT_DIR", "text.pem", "not a folder"),
+    ],
+)
+async def test_a_wrong_variable_is_named_with_its_value(
+    serve, http, tls, tmp_path, monkeypatch, variable, value, reason
+):
+    (tmp_path / "text.pem").write_text("no certificate")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / value))
+    async with serve(lambda wire: wire.events(b"secret"), ssl=tls) as server:
+        with pytest.raises(HttpFailed) as raised:
+            [event async for event in stream_events(http, HttpRequest(url=server.url), StreamOptions())]
+
+    assert variable in str(raised.value)
+    assert repr(str(tmp_path / value)) in str(raised.value)
+    assert reason in str(raised.value)
+    assert raised.value.kind == "certificates"
+
+
 async def test_tls_to_a_server_without_it_fails_clearly(serve, http):
     async def script(wire):
         pytest.fail("no request should arrive")

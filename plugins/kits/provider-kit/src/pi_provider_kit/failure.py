@@ -48,10 +48,11 @@ class HttpFailed(RequestFailed):
 
     Attributes:
         kind: ``status`` (an HTTP error), ``redirect``, ``unexpected`` (another content type), ``url``, ``dns``,
-            ``refused``, ``tls``, ``proxy``, ``connect``, ``timeout`` (no answer began), ``dropped``, ``stalled`` (an
-            answer broke off), ``stuck`` (it went on without new content), ``oversized`` (it was too long),
-            ``encoding`` (a compression that cannot be read), ``incomplete`` (it ended without the API's final event),
-            ``event`` (the API reported an error during the answer), ``filtered`` (the model or a filter refused).
+            ``refused``, ``tls``, ``certificates`` (a variable names wrong ones), ``proxy``, ``connect``,
+            ``timeout`` (no answer began), ``dropped``, ``stalled`` (an answer broke off), ``stuck`` (it went on
+            without new content), ``oversized`` (it was too long), ``encoding`` (a compression that cannot be read),
+            ``incomplete`` (it ended without the API's final event), ``event`` (the API reported an error during the
+            answer), ``filtered`` (the model or a filter refused).
         body: The answer's text, shortened; empty if there was none.
         advice: What the user can do, where the failure itself knows best; see ``explain``.
     """
@@ -234,7 +235,11 @@ def _connecting(error: Exception, where: str) -> tuple[str, str]:
         if isinstance(cause, socket.gaierror):
             return f"the name {host!r} cannot be resolved ({cause.strerror})", "dns"
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"the certificate of {where} is not trusted ({cause.verify_message})", "tls"
+            from pi_provider_kit.certificates import extra_problem
+
+            problem = extra_problem()
+            more = f"; {problem}" if problem else ""
+            return f"the certificate of {where} is not trusted ({cause.verify_message}){more}", "tls"
         if isinstance(cause, ssl.SSLError):
             return f"no TLS connection to {where} ({cause.reason or cause})", "tls"
         if isinstance(cause, ConnectionRefusedError) or f"[Errno {errno.ECONNREFUSED}]" in str(cause):

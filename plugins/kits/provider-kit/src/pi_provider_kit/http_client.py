@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from functools import cache
 from typing import TYPE_CHECKING
@@ -46,12 +45,18 @@ def tls_context(client: ModuleType) -> SSLContext:
     Args:
         client: httpx, or the fork of it that the vendor's client is built on.
     """
-    return _tls_context(client, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    from pi_provider_kit.certificates import variables
+
+    return _tls_context(client, variables())
 
 
 @cache
-def _tls_context(client: ModuleType, _file: str | None, _folder: str | None) -> SSLContext:
+def _tls_context(client: ModuleType, _variables: tuple[str | None, ...]) -> SSLContext:
+    from pi_provider_kit.certificates import extra_problem, trusting_context
+
+    trusting_context()  # whose error names the variable that is wrong
     context: SSLContext = client.create_ssl_context()
+    extra_problem(context)
     return context
 
 

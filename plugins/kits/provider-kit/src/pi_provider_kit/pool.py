@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING
 
 from pi_provider_kit.addresses import connected_socket
@@ -70,7 +69,11 @@ class Pool:
             await connection.closed()
 
     def ssl_context(self) -> ssl.SSLContext:
-        """Return the context, made with the first https connection because that takes some 30 ms."""
+        """Return the context, made with the first https connection because that takes some 30 ms.
+
+        Raises:
+            HttpFailed: A variable names certificates that cannot be used.
+        """
         if self._ssl is None:
             self._ssl = _ssl_context()
         return self._ssl
@@ -140,15 +143,8 @@ class Body:
 
 
 def _ssl_context() -> ssl.SSLContext:
-    """Return a context that trusts what httpx trusts: ``SSL_CERT_FILE``, ``SSL_CERT_DIR`` or the list of certifi."""
-    import ssl
+    from pi_provider_kit.certificates import trusting_context
 
-    import certifi
-
-    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
-    if file or folder:
-        context = ssl.create_default_context(cafile=file or None, capath=None if file else folder)
-    else:
-        context = ssl.create_default_context(cafile=certifi.where())
+    context = trusting_context()
     context.set_alpn_protocols(["http/1.1"])
     return context

@@ -41,13 +41,45 @@ class Proxies:
         url = self._by_scheme.get(scheme) or self._by_scheme.get("all")
         if url is None:
             return None
-        from urllib.request import proxy_bypass  # knows NO_PROXY
-
-        if proxy_bypass(host if port is None else f"{host}:{port}"):
+        if _is_excepted(host.strip("[]"), port):
             return None
         if url.startswith("socks://"):  # as desktop environments write it
             return "socks5://" + url.removeprefix("socks://")
         return url if "://" in url else f"http://{url}"
+
+
+def _is_excepted(host: str, port: int | None) -> bool:
+    """Return whether ``NO_PROXY`` has a host: by name, domain (``.acme.test``, ``*.acme.test``), address or network.
+
+    An entry may end in a port. An IPv6 address may be in brackets, and must be where a port follows.
+    """
+    from urllib.request import proxy_bypass  # knows names and domains, and the system's settings
+
+    name = f"[{host}]" if ":" in host else host
+    if proxy_bypass(name if port is None else f"{name}:{port}"):
+        return True
+    listed = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
+    return any(_excepts(entry, host, port) for entry in listed.replace(",", " ").split())
+
+
+def _excepts(entry: str, host: str, port: int | None) -> bool:
+    from ipaddress import ip_address, ip_network
+
+    if entry.startswith("*."):
+        return f".{host}".lower().endswith(entry[1:].lower())
+    bracketed, _, ending = entry.rpartition("]") if entry.startswith("[") else ("", "", "")
+    if bracketed:
+        entry, ending = bracketed[1:], ending.removeprefix(":")
+    elif entry.count(":") == 1:
+        entry, _, ending = entry.partition(":")
+    if ending.isdecimal() and int(ending) != port:
+        return False
+    try:
+        address, network = ip_address(host), ip_network(entry, strict=False)
+    except ValueError:  # a name, on either side
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return address in network or (mapped is not None and mapped in network)
 
 
 def proxied_transport(proxy: str, context: ssl.SSLContext) -> httpx.AsyncBaseTransport:
