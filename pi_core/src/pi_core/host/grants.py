@@ -27,6 +27,8 @@ GATED = (
     "navigate_tree",
     "new_session",
     "processes",
+    "register_mcp_server",
+    "register_provider",
     "secrets",
     "send_message",
     "send_user_message",
@@ -37,7 +39,10 @@ GATED = (
     "switch_session",
     "ui",
 )
-"""Members of ``pi`` and ``ctx`` that a plugin with grants may use only if ``ctx`` in its grants names them."""
+"""Members of ``pi`` and ``ctx`` that a plugin with grants may use only if ``ctx`` in its grants names them.
+
+``settings`` is one as well: without it, ``ctx.settings`` can be read and not changed.
+"""
 
 _FREE_HOOKS = ("activate", "register_tools")
 """Hooks that need no grant, because what they register is checked instead."""

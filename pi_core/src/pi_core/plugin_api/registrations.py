@@ -68,10 +68,11 @@ class SessionRegistrations:
     def find_all(self, hook: str) -> dict[str, Registered]:
         """Return all objects registered under a hook, by name."""
         found = self._host.find_all(hook)
-        for name in dict.fromkeys(each.name for each in self._own.get(hook, ())):
-            winner = self.find(hook, name)
-            assert winner is not None  # noqa: S101 - it is in the list
-            found[name] = winner
+        own: dict[str, list[Registered]] = {}
+        for each in self._own.get(hook, ()):
+            own.setdefault(each.name, []).append(each)
+        for name, mine in own.items():
+            found[name] = self._winner(hook, name, [found[name], *mine] if name in found else mine)
         return found
 
     def _winner(self, hook: str, name: str, candidates: list[Registered]) -> Registered:

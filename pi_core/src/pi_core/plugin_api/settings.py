@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.hooks.acting import acting_plugin
+from pi_core.host.grants import FILE, is_granted
 from pi_core.settings.project_limits import FREE
 from pi_core.settings.values import name_of, steps_of
 from pi_hookspecs import UnknownName, UserError
@@ -52,6 +53,9 @@ class PluginSettings:
         session, steps = self._session, steps_of(key)
         plugin = acting_plugin()
         session.ctx.is_idle()  # raises if the session is over
+        if plugin is not None and not is_granted(session.host.held.get(plugin), "ctx", "settings"):
+            why = f"grants.ctx in its {FILE} does not name 'settings'"
+            raise UserError(f"Plugin {plugin!r} changes a setting, and {why}")
         declared = _declarations(session, steps)
         _check(session, steps, value, declared)
         self._check_scope(steps, scope)

@@ -8,6 +8,7 @@ import pytest
 
 import pi_isolated
 from pi_hookspecs import InputResult, PiError, hookimpl
+from pi_isolated.plugin import granted
 from pi_isolated.ready import parse_ready
 from pi_testing import FakeLauncher, steps
 
@@ -235,6 +236,10 @@ def call(method: str, **params: object) -> str:
     return f"CALL = { ({'method': method, 'params': params})!r}\n" + CALLER
 
 
+FEW = {"grants": {"hooks": ["input"], "ctx": ["ui"]}}
+MCP = {"name": "m", "config": {"command": "x", "env": {"A": "!touch escaped"}}}
+
+
 @pytest.mark.parametrize(
     ("method", "expected"),
     [
@@ -244,6 +249,12 @@ def call(method: str, **params: object) -> str:
             ("exec", {"command": "echo", "args": ["a b"]}, '"stdout": "a b\\n"', {}),
             ("exec", {"command": "echo"}, "does not name 'exec'", {"grants": {"hooks": ["input"], "ctx": ["ui"]}}),
             ("settings.get", {"key": "hooks", "default": 7}, "7", {}),
+            ("settings.get", {"key": "hooks", "default": 7}, "7", FEW),
+            ("settings.set", {"key": "theme", "value": "x"}, "does not name 'settings'", FEW),
+            ("pi.set_model", {"model": "a/b"}, "does not name 'set_model'", FEW),
+            ("pi.register_mcp_server", {"name": "m", "config": {}}, "does not name 'register_mcp_server'", FEW),
+            ("pi.register_mcp_server", MCP, "config.env.A is a value that runs a command", {}),
+            ("pi.append_entry", {"customType": "x", "data": "x" * 1_100_000}, "at most 1000 kB", {}),
             ("exec", {"comand": "echo"}, "exec takes command, args, cwd", {}),
             ("_session", {}, "unknown", {}),
             ("session.__class__", {}, "unknown", {}),
@@ -257,6 +268,52 @@ async def test_ctx_does_what_is_granted_and_no_more(pi_session, script, method, 
     await pi_session.prompt("Go")
 
     assert expected.lower() in script.requests[0].messages[-1].content[0].text.lower()
+
+
+PROVIDER = """
+send(type="ready", contract="1.1", registers={"providers": [{"id": "p", "config": CONFIG}], "commands": [
+    {"name": f"c{number}"} for number in range(COMMANDS)
+]})
+for message in messages():
+    pass
+"""
+
+
+def provider(config: object, commands: int = 0) -> str:
+    return f"CONFIG, COMMANDS = {config!r}, {commands}\n" + PROVIDER
+
+
+@pytest.mark.parametrize(
+    ("config", "grants", "why"),
+    [
+        ({"apiKey": "!touch escaped; echo k"}, None, "config.apiKey is a value that runs a command"),
+        ({"headers": {"X": "!touch escaped"}}, None, "config.headers.X is a value that runs a command"),
+        ({"models": [{"id": "m", "headers": {"X": "!x"}}]}, {"ctx": True}, "config.models.0.headers.X is a value"),
+        ({"apiKey": "k"}, {"ctx": ["ui"]}, "does not name 'register_provider'"),
+    ],
+)
+def test_a_provider_of_a_program_runs_no_command_and_needs_a_grant(config, grants, why):
+    ready = parse_ready({"registers": {"providers": [{"id": "p", "config": config}]}}, print)
+    problems = []
+
+    assert granted(ready, grants, problems.append).of("providers") == {}
+    assert why in problems[0]
+
+
+def test_a_provider_with_plain_values_is_registered():
+    config = {"apiKey": "$KEY", "headers": {"X": "wow!"}}
+    ready = parse_ready({"registers": {"providers": [{"id": "p", "config": config}]}}, print)
+
+    assert granted(ready, None, pytest.fail).of("providers")["p"]["config"] == config
+
+
+@pytest.mark.program(provider({}, commands=1500))
+async def test_a_program_that_registers_too_much_is_held_to_a_thousand_of_a_kind(pi_session, script):
+    script.turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert sum(each.name.startswith("c") for each in await pi_session.get_commands()) in range(1000, 1020)
 
 
 @pytest.mark.program(BLOCK_RM, grants={"hooks": []})

@@ -6,6 +6,7 @@ A method has the name of the ``ctx`` page, ``exec`` or ``ui.confirm``; its argum
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from functools import cache
 from inspect import Parameter
@@ -17,6 +18,7 @@ import pi_hookspecs
 from pi_core.host.grants import FILE, GATED, is_granted
 from pi_core.wire import from_wire, message_from_wire, model_from_wire, to_wire, wire_name
 from pi_hookspecs import Context, PiError, SideRequest, Tool, UnknownName
+from pi_isolated.ready import command_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,6 +52,9 @@ _LEFT_OUT = frozenset(_OBJECTS.split())
 _KEYS = "models.get_api_key"
 """For extensions in another language, which have the rights of those in Python."""
 
+_LONGEST_ENTRY = 1_000_000
+"""Characters of JSON: the session's file keeps every entry for ever."""
+
 _NOT_AWAITED = ("pi.send_message", "pi.send_user_message")
 """What returns the answer of the model: the program goes on as soon as the message is sent."""
 
@@ -81,12 +86,10 @@ async def call_member(member: Member, method: Any, params: Any, ctx: PiContext) 
         return await ctx.models.get_api_key(str(params.get("providerId")))
     if not isinstance(method, str) or method not in known_members():
         raise UnknownName("member of ctx for plugins in processes", str(method), known_members())
-    name = method.partition(".")[0]
-    if name in GATED and not is_granted(member.manifest.grants, "ctx", name):
-        raise PiError(f"grants.ctx in {FILE} of plugin {member.name!r} does not name {name!r}")
+    _check_permitted(member, method, params)
     function = known_members()[method]
     arguments = _arguments(method, function, {} if params is None else params)
-    value: Any = member if name == "pi" else ctx
+    value: Any = member if method.startswith("pi.") else ctx
     for part in method.split("."):
         value = getattr(value, part)
     if inspect.isfunction(function):
@@ -97,6 +100,23 @@ async def call_member(member: Member, method: Any, params: Any, ctx: PiContext) 
         if inspect.isawaitable(value):
             value = await value
     return to_wire(value)
+
+
+def _check_permitted(member: Member, method: str, params: Any) -> None:
+    """Check grants, and what a process may not do although plugins in pi's own process may.
+
+    Raises:
+        PiError: It may not make this call.
+    """
+    needed = [name for name in method.split(".") if name in GATED] + ["settings"] * (method == "settings.set")
+    missing = next((name for name in needed if not is_granted(member.manifest.grants, "ctx", name)), None)
+    if missing is not None:
+        raise PiError(f"grants.ctx in {FILE} of plugin {member.name!r} does not name {missing!r}")
+    command = command_in(params) if method == "pi.register_mcp_server" else None
+    if command is not None:
+        raise PiError(command)
+    if method == "pi.append_entry" and len(json.dumps(params)) > _LONGEST_ENTRY:
+        raise PiError(f"an entry of a plugin in a process has at most {_LONGEST_ENTRY // 1000} kB")
 
 
 def _arguments(method: str, member: Any, params: Any) -> tuple[list[Any], dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.host.grants import is_granted, not_granted
 from pi_hookspecs import PiError, hookimpl
-from pi_isolated.ready import Ready, parse_ready, unmet_contract
+from pi_isolated.ready import Ready, command_in, parse_ready, unmet_contract
 from pi_isolated.registering import Registrations
 
 if TYPE_CHECKING:
@@ -67,7 +67,17 @@ def granted(ready: Ready, grants: Mapping[str, Any] | None, report: Callable[[st
     for kind, names in (("hooks", ready.hooks.keys() - hooks), ("tools", ready.tools.keys() - tools)):
         for name in sorted(names):
             report(f"{name!r} {not_granted(kind, name)}")
-    return Ready(hooks=hooks, registers={**ready.registers, "tools": tools}, state=ready.state, files=ready.files)
+    providers = {}
+    for name, each in ready.of("providers").items():
+        command = command_in(each.get("config"), "config.")
+        if not is_granted(grants, "ctx", "register_provider"):
+            report(f"the provider {name!r} {not_granted('ctx', 'register_provider')}")
+        elif command is not None:
+            report(f"the provider {name!r} is left out: {command}")
+        else:
+            providers[name] = each
+    registers = {**ready.registers, "tools": tools, "providers": providers}
+    return Ready(hooks=hooks, registers=registers, state=ready.state, files=ready.files)
 
 
 class Member:

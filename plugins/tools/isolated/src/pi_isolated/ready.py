@@ -14,7 +14,17 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["CONTRACT", "DELTA_HOOKS", "KINDS", "ONLY_DELTAS", "STATE_PARTS", "Ready", "parse_ready", "unmet_contract"]
+__all__ = [
+    "CONTRACT",
+    "DELTA_HOOKS",
+    "KINDS",
+    "ONLY_DELTAS",
+    "STATE_PARTS",
+    "Ready",
+    "command_in",
+    "parse_ready",
+    "unmet_contract",
+]
 
 CONTRACT = (1, 1)
 """The contract of this version, at least: processes came with 1.1."""
@@ -29,6 +39,9 @@ _LEFT_OUT = {
     "project_trust": "it is called before there is a session",
     "session_before_append": "it is called where nothing can be awaited",
 }
+_MOST = 1_000
+"""Things of one kind that a process can register."""
+
 _TOOL_HOOKS = ("tool_call", "tool_execution_start", "tool_execution_update", "tool_execution_end", "tool_result")
 """Hooks whose events have ``toolName``, and so take the filter ``tools``."""
 
@@ -117,10 +130,26 @@ def parse_ready(message: Mapping[str, Any], report: Callable[[str], None]) -> Re
         report(f"uses {each}, which pi does not have: it has no effect")
     return Ready(
         hooks={hook: filters for hook, filters in hooks.items() if _counts(hook, filters, report)},
-        registers={kind: _described(registers.get(kind, []), kind) for kind in KINDS},
+        registers={kind: _described(_limited(registers.get(kind, []), kind, report), kind) for kind in KINDS},
         state=_state(message.get("state"), report),
         files=_texts(message.get("files")),
     )
+
+
+def command_in(config: Any, above: str = "") -> str | None:
+    """Return why a program may not give a configuration, which has a command in place of a value; None if it may.
+
+    pi would run the command itself, outside of the program's sandbox.
+    """
+    items = config.items() if isinstance(config, dict) else enumerate(config) if isinstance(config, list) else ()
+    for key, value in items:
+        if isinstance(value, str) and value.startswith("!"):
+            whose = "only files of the user and plugins in pi's own process may have one"
+            return f"{above}{key} is a value that runs a command (!...); {whose}"
+        found = command_in(value, f"{above}{key}.")
+        if found is not None:
+            return found
+    return None
 
 
 def _texts(value: Any) -> list[str]:
@@ -162,6 +191,13 @@ def _counts(hook: str, filters: Mapping[str, Any], report: Callable[[str], None]
     if why is not None:
         report(f"{hook} is left out: {why}")
     return why is None
+
+
+def _limited(value: Any, kind: str, report: Callable[[str], None]) -> Any:
+    if not isinstance(value, list) or len(value) <= _MOST:
+        return value
+    report(f"registers {len(value):,} {kind}; the first {_MOST:,} are used")
+    return value[:_MOST]
 
 
 def _described(value: Any, kind: str) -> dict[str, Mapping[str, Any]]:
