@@ -172,3 +172,11 @@ async def test_running_ones_are_in_the_strip_with_commands_to_look_at_and_stop_t
 async def _none_left(ui):
     while ui.activities:  # noqa: ASYNC110 - nothing else tells
         await asyncio.sleep(0.01)
+
+
+async def test_a_command_of_any_length_starts_and_can_be_written_to(processes):
+    """Linux takes no argument of 128 KB."""
+    process = await processes.start("#" * 200_000 + "\nwhile read line; do echo got $line; done")
+    await process.write("text\n")
+
+    await read_until(process, "got text\n")

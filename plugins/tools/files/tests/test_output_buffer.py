@@ -12,7 +12,7 @@ from pi_tools.commands.output import Output
 from pi_tools.truncate import truncate_tail
 
 KINDS = st.sampled_from(
-    [b"x" * 10, b"line\n", "é😀".encode(), b"\xff\xfe", b"y" * 70_000, b"z\n" * 3000, b"\n", b"\r\0"]
+    [b"x" * 10, b"line\n", "é😀".encode(), b"\xff\xfe", b"y" * 70_000, b"z\n" * 3000, b"\n", b"\0\r\n"]
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,3 +83,13 @@ def test_the_record_has_the_names_of_the_wire():
         "content", "truncated", "truncatedBy", "totalLines", "totalBytes", "outputLines", "outputBytes",
         "lastLinePartial", "firstLineExceedsLimit", "maxLines", "maxBytes",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("cut", [truncate_head, truncate_tail])
+@pytest.mark.parametrize(("over", "newline", "lines"), [(0, "", 512), (0, "\n", 512), (1, "\n", 512), (1, "", 511)])
+def test_lines_of_exactly_the_limit_are_all_kept(cut, over, newline, lines):
+    """The newline at the end is not shown, so it needs no room."""
+    text = ("x" * 99 + "\n") * 511
+    text += "y" * (51_200 + over - len(text) - len(newline)) + newline
+
+    assert cut(text)["outputLines"] == lines

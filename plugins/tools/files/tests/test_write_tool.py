@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import subprocess
 
 import pytest
 
@@ -141,3 +142,16 @@ async def test_a_file_system_without_attributes_is_no_obstacle(text, tmp_path, m
     await text("write", path="a", content="new")
 
     assert (tmp_path / "a").read_text() == "new"
+
+
+async def test_any_number_of_folders_is_made_or_the_reason_reported(text, failure, tmp_path):
+    assert "Successfully wrote" in await text("write", path="a/" * 1500 + "f", content="x")
+    subprocess.run(["rm", "-rf", tmp_path / "a"], check=True)  # noqa: ASYNC221 - pytest could not: it would recurse
+
+    assert (await failure("write", path="b/" * 2100 + "f", content="x")).startswith(
+        "ENAMETOOLONG: name too long, mkdir '"
+    )
+    assert [*tmp_path.iterdir()] == []
+    assert (await failure("write", path="c" * 300 + "/f", content="x")).startswith(
+        "ENAMETOOLONG: name too long, mkdir '"
+    )

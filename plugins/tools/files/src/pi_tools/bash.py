@@ -117,7 +117,7 @@ async def prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None,
     from pi_tools.options import SpawnContext
 
     command = _runnable(command, ctx, options)
-    env, ask = environment(ctx), getattr(ctx, "child_environment", None)
+    env, ask = environment(ctx, user=purpose == "user_bash"), getattr(ctx, "child_environment", None)
     if ask is not None:
         env = await ask(env, purpose=purpose, command=command)
     spawn = SpawnContext(command, cwd, env)
@@ -159,8 +159,8 @@ async def run_command(
         code = await operations_for(ctx, options, "bash").exec(
             spawn.command, spawn.cwd, on_data=updates.take, signal=signal, timeout=seconds, env=spawn.env
         )
-    except TimeoutError:
-        verdict = f"Command timed out after {number_text(seconds or 0)} seconds"
+    except TimeoutError as timeout:
+        verdict = f"Command timed out after {number_text(seconds or 0)} seconds{_running_at(timeout)}"
     except Aborted:
         verdict = "Command aborted"
     finally:
@@ -169,6 +169,20 @@ async def run_command(
     if code:
         verdict = f"Command exited with code {code}"
     return _result(output, verdict, silent="(no output)" if code is not None else "")
+
+
+_MOST_NAMED = 5
+_LONGEST_NAME = 100
+
+
+def _running_at(timeout: TimeoutError) -> str:
+    """Return a sentence about what a command was still running, besides its shell; "" for nothing, or if unknown."""
+    running = getattr(timeout, "running", ())
+    if not running:
+        return ""
+    lines = [line if len(line) <= _LONGEST_NAME else f"{line[:_LONGEST_NAME]}..." for line in running[:_MOST_NAMED]]
+    more = f"; and {len(running) - _MOST_NAMED} more" if len(running) > _MOST_NAMED else ""
+    return f"\nStill running then, and ended: {clean('; '.join(lines))}{more}"
 
 
 def _result(output: Output, verdict: str, silent: str) -> ToolResult:

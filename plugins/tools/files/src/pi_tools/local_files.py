@@ -121,7 +121,19 @@ class LocalWriteOperations:
 
 
 def _make_directories(path: str) -> None:
-    os.makedirs(path, exist_ok=True)
+    """Make a directory and its parents, however many; ``os.makedirs`` calls itself for each."""
+    missing = []
+    while not os.path.isdir(path):
+        with suppress(FileNotFoundError):
+            os.lstat(path)  # a name too long, or below a file: nothing is made
+        missing.append(path)
+        path = os.path.dirname(path)
+    for folder in reversed(missing):
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            if not os.path.isdir(folder):
+                raise
 
 
 class LocalEditOperations:

@@ -113,7 +113,9 @@ async def _list(ctx: PiContext) -> None:
 
 
 def _show(process: ManagedProcess, ctx: PiContext) -> None:
-    text = process.read().text.rstrip("\n")
+    from pi_tools.commands.overwriting import collapse
+
+    text = collapse(process.read().text).rstrip("\n")
     ctx.ui.notify(f"{process.command}\n{text[-_SHOWN:] or '(no output)'}", "info")
 
 

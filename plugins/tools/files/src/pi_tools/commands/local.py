@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import Aborted
 from pi_process_kit import KILL_WAIT, Pump, output_pipe, starter
-from pi_tools.commands.shell import find_shell
+from pi_tools.commands.shell import arguments_for, find_shell
 from pi_tools.failure import ToolFailure, system_failure
 from pi_tools.threads import finish
 from pi_tools.workspace import StartPolicy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pi_hookspecs.abort import AbortSignal
     from pi_process_kit import Process, Starter
 
-__all__ = ["LocalBashOperations"]
+__all__ = ["CommandTimeout", "LocalBashOperations"]
 
 
 class LocalBashOperations:
@@ -69,7 +70,9 @@ class LocalBashOperations:
             raise system_failure(error, "pipe") from error
         process: Process | None = None
         try:
-            process = await self._launch([shell, *self._arguments, command], cwd, env, out=out, into=into)
+            arguments, data = arguments_for(self._arguments, command)
+            with _input(data) as source:
+                process = await self._launch([shell, *arguments], cwd, env, out=out, into=into, source=source)
             os.close(into)
             into = -1
             return await self._attend(process, _pump(out, on_data), signal, timeout)
@@ -80,12 +83,14 @@ class LocalBashOperations:
                 os.close(into)
             os.close(out)
 
-    async def _launch(self, argv: list[str], cwd: str, env: Mapping[str, str], *, out: int, into: int) -> Process:
+    async def _launch(
+        self, argv: list[str], cwd: str, env: Mapping[str, str], *, out: int, into: int, source: int | None
+    ) -> Process:
         start = self._start or starter()
         try:
             request = await self._policy.prepare(argv, cwd, env)
             cwd, argv = request.cwd, [*request.argv]
-            return await start.launch(argv, cwd, request.env, out=into, error=into, drain=out)
+            return await start.launch(argv, cwd, request.env, out=into, error=into, drain=out, stdin=source)
         except OSError as error:
             if not await finish(os.path.isdir, cwd):
                 raise _missing(cwd) from error
@@ -96,6 +101,7 @@ class LocalBashOperations:
         pump.start()
         try:
             why = await _first_of(process, signal, seconds)
+            running = _running(process) if why == "timeout" else []
             if why is not None:
                 process.kill()
                 await process.ended()
@@ -106,7 +112,7 @@ class LocalBashOperations:
             await _over(pump)
         pump.done.result()
         if why == "timeout":
-            raise TimeoutError
+            raise CommandTimeout(running)
         if why == "abort":
             raise Aborted(signal.reason or "")
         code, left = process.exited.result()
@@ -129,6 +135,39 @@ class LocalBashOperations:
             process.drain()
         else:
             keep(self._session, process)
+
+
+class CommandTimeout(TimeoutError):
+    """The command took too long.
+
+    Attributes:
+        running: The command lines of what it had started and still ran when it was ended.
+    """
+
+    def __init__(self, running: Sequence[str]) -> None:
+        super().__init__()
+        self.running = running
+
+
+def _running(process: Process) -> list[str]:
+    return [line for each in process.left() for pid, _, line in [each.partition(" ")] if int(pid) != process.pid]
+
+
+@contextmanager
+def _input(data: bytes) -> Iterator[int | None]:
+    """Open a file with some bytes as standard input; None for no bytes."""
+    if not data:
+        yield None
+        return
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.seek(0)
+            yield file.fileno()
+    except OSError as error:
+        raise system_failure(error, "open", tempfile.gettempdir()) from error
 
 
 def _pump(out: int, on_data: Callable[[bytes], None]) -> Pump:

@@ -13,7 +13,7 @@ from pi_hookspecs import Activity, ActivityItem
 from pi_hookspecs.errors import PiError, UnknownName
 from pi_hookspecs.processes import ProcessOutput
 from pi_process_kit import ProcessFailure, prepare, start_child
-from pi_tools.commands.shell import environment, find_shell
+from pi_tools.commands.shell import arguments_for, environment, find_shell
 from pi_tools.settings import setting
 from pi_tools.text import clean
 
@@ -128,13 +128,17 @@ class SessionProcesses:
     ) -> Managed:
         """Start a process, after the plugins were asked."""
         if isinstance(command, str):
-            text, argv = command, [find_shell(setting(self._ctx, "shellPath")), "-c", command]
+            arguments, script = arguments_for(["-c"], command, takes_input=True)
+            text, argv = command, [find_shell(setting(self._ctx, "shellPath")), *arguments]
         else:
-            argv = [*command]
+            argv, script = [*command], b""
             text = shlex.join(argv)
         variables = {**environment(self._ctx), **(env or {})}
         request = await prepare(self._ctx, argv, purpose="process", cwd=cwd, env=variables)
-        process = Managed(await start_child(request, stderr="stdout"), name or text, text)
+        child = await start_child(request, stderr="stdout")
+        if script:
+            child.stdin.write(script)
+        process = Managed(child, name or text, text)
         self._mine[process.id] = process
         show(self._ctx, self._mine)
         watch = asyncio.create_task(self._show_end(process))

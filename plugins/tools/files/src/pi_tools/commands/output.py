@@ -1,4 +1,4 @@
-"""A command's output: the tail in memory, all of it in a file once it is long."""
+"""A command's output, as a terminal would leave it: the tail in memory, all of it in a file once it is long."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import PiError
+from pi_tools.commands.overwriting import Overwriting, collapsed
 from pi_tools.truncate import MAX_BYTES, MAX_LINES, format_size, truncate_tail
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ class Output:
         self._file_error = ""
         self._written = 0
         self._line = 0
+        self._lines = Overwriting()
+        self._rest = b""
         self.size = 0
-        """Bytes so far."""
+        """Bytes so far, without a line that may still be overwritten."""
         self.newlines = 0
         self.path: str | None = None
         """The file with the full output, once there is one."""
@@ -48,19 +51,25 @@ class Output:
     def feed(self, chunk: bytes) -> None:
         """Take the next piece."""
         with self._feeding:
-            size, newlines = self.size + len(chunk), self.newlines + chunk.count(b"\n")
-            if self.path is None and (size > MAX_BYTES or newlines > MAX_LINES):
-                self._open()
-            self._write(chunk)
-            with self._lock:
-                self._line = self._last_line(chunk)
-                self.size, self.newlines = size, newlines
-                self._tail += chunk[-_TAIL:]
-                if len(self._tail) > 2 * _TAIL:
-                    del self._tail[:-_TAIL]
+            self._keep(self._lines.feed(chunk), self._lines.line)
+
+    def _keep(self, chunk: bytes, rest: bytes) -> None:
+        """Keep a piece that no longer changes, and the line after it, which still may."""
+        size, newlines = self.size + len(chunk), self.newlines + chunk.count(b"\n")
+        if self.path is None and (size > MAX_BYTES or newlines > MAX_LINES):
+            self._open()
+        self._write(chunk)
+        with self._lock:
+            self._line = self._last_line(chunk)
+            self.size, self.newlines, self._rest = size, newlines, rest
+            self._tail += chunk[-_TAIL:]
+            if len(self._tail) > 2 * _TAIL:
+                del self._tail[:-_TAIL]
 
     def _last_line(self, chunk: bytes) -> int:
         """Return the bytes of the last line; a newline at the end ends it and begins none."""
+        if not chunk:
+            return self._line
         before = 0 if self._tail.endswith(b"\n") else self._line
         end = len(chunk) - chunk.endswith(b"\n")
         start = chunk.rfind(b"\n", 0, end)
@@ -121,6 +130,8 @@ class Output:
     def close(self) -> None:
         """Close the file; later output is accepted, but not written."""
         with self._feeding:
+            rest, self._lines.line = collapsed(self._lines.line), b""
+            self._keep(rest, b"")
             if self.path is None and self._record()["truncated"]:
                 self._open()  # invalid UTF-8, whose replacements are longer than the limit
             self._write_rest()
@@ -129,16 +140,15 @@ class Output:
     def tail(self) -> bytes:
         """Return the last bytes: all, or at least as many as can be shown."""
         with self._lock:
-            return bytes(self._tail)
+            return bytes(self._tail) + collapsed(self._rest)
 
     def _record(self) -> dict[str, Any]:
-        whole = len(self._tail) == self.size
-        data = bytes(self._tail) if whole else bytes(self._tail[-_TAIL:])
+        whole, rest = len(self._tail) == self.size, collapsed(self._rest)
+        data = bytes(self._tail if whole else self._tail[-_TAIL:]) + rest
         record = truncate_tail(data.decode("utf-8", "replace"))
         if not whole:
-            ends = self._tail.endswith(b"\n")
-            record["totalLines"] = self.newlines + (not ends)
-            record["totalBytes"] = self.size
+            record["totalLines"] = self.newlines + (not data.endswith(b"\n"))
+            record["totalBytes"] = self.size + len(rest)
         return record
 
     def show(self) -> tuple[str, dict[str, Any] | None]:
@@ -148,6 +158,8 @@ class Output:
         """
         with self._lock:
             record, line = self._record(), self._line
+            if self._rest:
+                line = len(collapsed(self._rest)) + (0 if self._tail.endswith(b"\n") else line)
         if not record["truncated"]:
             return record["content"], None
         details: dict[str, Any] = {"truncation": record}

@@ -1,8 +1,9 @@
-"""Which shell runs a command, and in which environment."""
+"""Which shell runs a command, how it gets the command, and in which environment, where there is no terminal."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,46 @@ from typing import TYPE_CHECKING, Any
 from pi_tools.failure import ToolFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["environment", "find_shell"]
+__all__ = ["LONGEST_ARGUMENT", "arguments_for", "environment", "find_shell"]
 
 _VARIABLES = ("PI_SESSION_ID", "PI_SESSION_FILE", "PI_PROVIDER", "PI_MODEL", "PI_REASONING_LEVEL")
+
+
+LONGEST_ARGUMENT = 120_000
+"""Bytes of a command that a program can surely be given as an argument: Linux takes 131,071."""
+
+_PAGERS = ("PAGER", "GIT_PAGER", "MANPAGER", "SYSTEMD_PAGER", "GH_PAGER", "AWS_PAGER", "PSQL_PAGER")
+_EDITORS = ("EDITOR", "VISUAL")
+_OTHER_EDITORS = (
+    "SVN_EDITOR",
+    "HGEDITOR",
+    "BZR_EDITOR",
+    "P4EDITOR",
+    "KUBE_EDITOR",
+    "GH_EDITOR",
+    "SUDO_EDITOR",
+    "FCEDIT",
+)
+"""Variables that come before those above, where they are set."""
+
+
+def arguments_for(arguments: Sequence[str], command: str, *, takes_input: bool = False) -> tuple[list[str], bytes]:
+    """Return the arguments of a shell that runs a command, and what it has to find on its standard input.
+
+    A command that is too long for an argument is read from there, and finds only what comes after it.
+
+    Args:
+        arguments: Those before the command.
+        command: The command.
+        takes_input: Whether it is given input later; otherwise its input is the null device.
+    """
+    data = os.fsencode(command)
+    if len(data) <= LONGEST_ARGUMENT or tuple(arguments[-1:]) != ("-c",):
+        return [*arguments, command], b""
+    first = "" if takes_input else "exec < /dev/null; "
+    return [*arguments, f'eval "{first}$(head -c {len(data)})"'], data
 
 
 def find_shell(configured: str | None = None) -> str:
@@ -55,10 +91,15 @@ def _windows_bash() -> str:
     return found
 
 
-def environment(ctx: Any) -> Mapping[str, str]:
+def environment(ctx: Any, *, user: bool = False) -> Mapping[str, str]:
     """Return pi's own environment with the session's variables, and the agent's programs first on ``PATH``.
 
-    ``PI_CODING_AGENT=true`` lets scripts detect that an agent runs them.
+    ``PI_CODING_AGENT=true`` lets scripts detect that an agent runs them. Editors, pagers and questions for passwords,
+    which would wait for a terminal, end at once.
+
+    Args:
+        ctx: The context of the call.
+        user: Whether the user runs the command: then editors and questions with a window of their own may open.
     """
     env = {name: value for name, value in os.environ.items() if name not in _VARIABLES}
     env["PI_CODING_AGENT"] = "true"
@@ -68,7 +109,22 @@ def environment(ctx: Any) -> Mapping[str, str]:
     if programs not in path.split(os.pathsep):
         env["PATH"] = f"{programs}{os.pathsep}{path}"
     env.update(_session_variables(ctx))
-    return env
+    env.pop("GPG_TTY", None)  # pi's own terminal, on which a question would be written over the screen
+    return {**env, **_without_terminal(env, user=user)}
+
+
+def _without_terminal(env: dict[str, str], *, user: bool) -> dict[str, str]:
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "no_editor.sh")
+    own = ["--user", env.get("VISUAL") or env.get("EDITOR", "")] if user else []
+    none = shlex.join(["sh", script, *own])
+    changed = {name: none for name in (*_EDITORS, *_OTHER_EDITORS) if name in _EDITORS or name in env}
+    changed |= dict.fromkeys(_PAGERS, "cat")
+    changed |= {
+        "GIT_EDITOR": none,
+        "GIT_SEQUENCE_EDITOR": shlex.join(["sh", script, "--sequence", *own]),
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+    return changed if user else {**changed, "GIT_ASKPASS": env.get("GIT_ASKPASS", ""), "SSH_ASKPASS_REQUIRE": "never"}
 
 
 def _session_variables(ctx: Any) -> dict[str, str]:

@@ -12,6 +12,7 @@ from attrs import define, evolve
 
 from pi_hookspecs.errors import UnknownName
 from pi_hookspecs.tools import ToolResult
+from pi_tools.commands.overwriting import collapse
 from pi_tools.failure import ToolFailure
 from pi_tools.text import clean
 from pi_tools.truncate import truncate_tail
@@ -120,8 +121,9 @@ def read(process: ManagedProcess, what: str | None = None) -> ToolResult:
     place = _place(process)
     output = process.read(place.read)
     place.read = output.next
-    record = truncate_tail(output.text)
-    left_out = output.lost + len(output.text) - len(record["content"])
+    text = collapse(output.text)
+    record = truncate_tail(text)
+    left_out = output.lost + len(text) - len(record["content"])
     parts = [f"[process {process.id}] {what or summary(process)}"]
     if what is not None:
         parts[0] += f": {summary(process)}"
