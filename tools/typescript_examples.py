@@ -52,7 +52,7 @@ LATEST = 10.0
 MOST = 120.0
 """Seconds that a step may take."""
 
-OURS = ("rewind", "cache-lint")
+OURS = ("rewind", "cache-lint", "loaded_tools")
 """Entries that plugins of this pi add to a session."""
 
 MISSING = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_core import PluginHost, SessionManager, Settings, create_agent_session
-from pi_testing import make_tool, text
+from pi_testing import for_each, make_tool, text
 
 DEFERRED = ("one", "two")
 
@@ -55,7 +55,7 @@ async def stored(session_with, script, tmp_path):
 async def test_a_resumed_session_has_its_tools(session_with, stored):
     session = await session_with(*DEFERRED, session_manager=SessionManager.open(stored))
 
-    assert session.get_active_tools() == ["one", "look"]
+    assert session.get_active_tools() == ["look", "one"]
 
 
 async def test_a_tool_that_is_registered_later_is_offered_then(session_with, stored):
@@ -64,7 +64,7 @@ async def test_a_tool_that_is_registered_later_is_offered_then(session_with, sto
 
     session_with.pi.register_tool(make_tool("one", exposure="deferred"))
 
-    assert session.get_active_tools() == ["one", "look"]
+    assert session.get_active_tools() == ["look", "one"]
 
 
 async def test_choosing_tools_does_not_forget_one_that_is_not_registered_yet(session_with, stored):
@@ -90,7 +90,7 @@ async def test_another_session_begins_without_them_and_the_stored_one_brings_the
     await session.switch_session(stored)
 
     assert fresh == ["look"]
-    assert session.get_active_tools() == ["one", "look"]
+    assert session.get_active_tools() == ["look", "one"]
 
 
 async def test_a_fork_has_the_tools_of_its_branch(session_with, stored):
@@ -99,7 +99,7 @@ async def test_a_fork_has_the_tools_of_its_branch(session_with, stored):
 
     await session.fork(entry_id, "at")
 
-    assert session.get_active_tools() == ["one", "look"]
+    assert session.get_active_tools() == ["look", "one"]
 
 
 async def test_a_place_in_the_tree_has_the_tools_that_were_active_there(session_with, script):
@@ -119,13 +119,58 @@ async def test_a_place_in_the_tree_has_the_tools_that_were_active_there(session_
     assert set(session.get_active_tools()) == {"look", "two"}
 
 
-async def test_choosing_direct_tools_alone_stores_nothing(session_with):
+async def test_selecting_the_active_tools_stores_nothing(session_with):
     session = await session_with(session_manager=SessionManager.in_memory())
     before = session.session_manager.leaf_id
 
-    session.set_active_tools([])
+    session.set_active_tools(["look"])
 
     assert session.session_manager.leaf_id == before
+
+
+@pytest.fixture
+async def switched(session_with, script, tmp_path):
+    """The file of a session in which ``write`` was switched off and ``late`` on, of five tools of a plugin."""
+    session = await session_with(session_manager=SessionManager.create(tmp_path, tmp_path / "sessions"))
+    for name in ("read", "write"):
+        session_with.pi.register_tool(make_tool(name))
+    session_with.pi.register_tool(make_tool("late", default_active=False))
+    session.set_active_tools(["read", "late"])
+    script.turn(text("Hello."))
+    await session.prompt("hi")
+    await session.dispose()
+    return session.session_file
+
+
+@for_each(
+    "options, active",
+    [
+        ({}, ["read", "late"]),
+        ({"tools": ["+write"]}, ["read", "late", "write"]),
+        ({"tools": ["-late"]}, ["read"]),
+        ({"tools": ["write"]}, ["write", "look"]),
+        ({"exclude_tools": ["late"]}, ["read"]),
+    ],
+)
+async def test_a_resumed_session_has_the_tools_that_were_selected(options, active, session_with, switched):
+    session = await session_with(session_manager=SessionManager.open(switched), **options)
+    for name in ("read", "write"):
+        session_with.pi.register_tool(make_tool(name))
+    session_with.pi.register_tool(make_tool("late", default_active=False))
+
+    assert session.get_active_tools() == active
+
+
+async def test_a_new_session_keeps_the_selection_and_stores_it(session_with, switched, script):
+    session = await session_with("one", session_manager=SessionManager.open(switched))
+    await session.new_session()
+    script.turn(text("Hello."))
+    await session.prompt("hi")
+    await session.dispose()
+
+    again = await session_with(session_manager=SessionManager.open(session.session_file))
+
+    assert again.get_active_tools() == []
 
 
 @pytest.mark.parametrize("data", [None, 5, {}, {"names": "one"}, {"names": [1, None]}], ids=str)

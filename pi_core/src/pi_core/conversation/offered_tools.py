@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pi_core.conversation.restore import append_loaded_tools, restored_tools
+from pi_core.conversation.restore import append_tools, restored_selection, restored_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,16 +44,29 @@ class OfferedTools:
     def select(self, names: Sequence[str]) -> None:
         """Activate exactly these tools; see ``AgentSession.set_active_tools_by_name``."""
         toolbox = self._runtime.toolbox
-        before = toolbox.loaded
+        before = toolbox.loaded, self.names()
         toolbox.select(names)
-        if toolbox.loaded != before:
-            append_loaded_tools(self._runtime.manager, toolbox.loaded)
+        if (toolbox.loaded, self.names()) != before:
+            self.record()
         self.offer()
 
+    def record(self) -> None:
+        """Record the selected tools on the session's branch, if tools were selected."""
+        toolbox = self._runtime.toolbox
+        if toolbox.loaded or toolbox.chosen is not None:
+            append_tools(self._runtime.manager, toolbox.loaded, toolbox.chosen, toolbox.unchosen_custom())
+
     def restore(self) -> None:
-        """Activate exactly those deferred tools that are active on the session's branch."""
-        toolbox, loaded = self._runtime.toolbox, restored_tools(self._runtime.manager)
-        if loaded != toolbox.loaded:
+        """Activate exactly those tools that are selected on the session's branch.
+
+        What this run's user selected takes precedence: a list of tools replaces the stored selection, and ``+name`` and
+        ``-name`` change it. Without a stored selection, the current one remains, except for deferred tools.
+        """
+        toolbox, manager = self._runtime.toolbox, self._runtime.manager
+        loaded, (active, inactive) = restored_tools(manager), restored_selection(manager)
+        if active is not None and toolbox.reselect(active, inactive, loaded):
+            self.offer()
+        elif active is None and loaded != toolbox.loaded:
             toolbox.load(loaded)
             self.offer()
 

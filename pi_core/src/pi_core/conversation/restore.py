@@ -1,9 +1,9 @@
-"""Records and restores the model, the thinking level and the active deferred tools of a stored session."""
+"""Records and restores the model, the thinking level and the active tools of a stored session."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import THINKING_LEVELS, ModelChoice, PiError, ToolResultMessage
 
@@ -16,17 +16,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "append_initial_settings",
-    "append_loaded_tools",
     "append_selection",
+    "append_tools",
     "restore_interrupted",
     "restored_level",
     "restored_model",
+    "restored_selection",
     "restored_tools",
 ]
 
 FINISHED_CALL = "finished_call"
 LOADED_TOOLS = "loaded_tools"
-"""``customType`` of entries that record the active deferred tools from there on: ``{"names": [...]}``."""
+"""``customType`` of entries that record the active tools from there on.
+
+``{"names": [...], "active": [...], "inactive": [...]}``: the deferred tools that are active; the tools that a plugin, a
+command or a program selected, if one did; and the program's own tools among the others.
+"""
 
 
 def restored_model(
@@ -120,19 +125,35 @@ def append_selection(session: SessionManager, models: ModelRegistry, model: Mode
         session.append_model_change(model.provider, model.id)
 
 
-def append_loaded_tools(session: SessionManager, names: Sequence[str]) -> None:
-    """Record on the branch which deferred tools are active from here on."""
-    session.append_custom_entry(LOADED_TOOLS, {"names": list(names)})
+def append_tools(
+    session: SessionManager, loaded: Sequence[str], active: Sequence[str] | None, inactive: Sequence[str] = ()
+) -> None:
+    """Record on the branch which tools are active from here on; ``active`` is None if no tools were selected."""
+    selected = {} if active is None else {"active": list(active), "inactive": list(inactive)}
+    session.append_custom_entry(LOADED_TOOLS, {"names": list(loaded), **selected})
 
 
 def restored_tools(session: SessionManager) -> tuple[str, ...]:
     """Return the deferred tools that are active at the end of the branch; empty if no valid entry names them."""
+    return _names(_recorded_tools(session).get("names")) or ()
+
+
+def restored_selection(session: SessionManager) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """Return the tools that are selected at the end of the branch, None if none were, and those that were not."""
+    recorded = _recorded_tools(session)
+    return _names(recorded.get("active")), _names(recorded.get("inactive")) or ()
+
+
+def _recorded_tools(session: SessionManager) -> dict[str, Any]:
     data = None
     for entry in session.get_branch().of_type("custom"):
         if getattr(entry, "custom_type", None) == LOADED_TOOLS:
             data = getattr(entry, "data", None)
-    names = data.get("names") if isinstance(data, dict) else None
-    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+    return data if isinstance(data, dict) else {}
+
+
+def _names(value: Any) -> tuple[str, ...] | None:
+    return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
 
 
 def restore_interrupted(session: SessionManager) -> bool:

@@ -176,6 +176,7 @@ class SessionSwitcher:
         """Restore model and thinking level of a stored conversation, if they are available."""
         runtime = self._runtime
         if reason == "new":
+            OfferedTools(runtime).record()
             state = runtime.agent.state
             if state.model is not None and state.model.is_virtual:  # no model has answered in this session
                 declared = runtime.models.get_model(state.model.provider, state.model.id)

@@ -200,6 +200,35 @@ class Toolbox:
         absent = [name for name in self.loaded if self.find(name) is None]
         self.loaded = tuple(dict.fromkeys([*filter(self._is_deferred, self._chosen), *absent]))
 
+    @property
+    def chosen(self) -> tuple[str, ...] | None:
+        """The selected tools; None while those are active that are by default, or that the user selected."""
+        return None if self._chosen is None else tuple(self._chosen)
+
+    def unchosen_custom(self) -> list[str]:
+        """Return the tools of the program that are not selected."""
+        return [tool.name for tool in self._custom if tool.name not in (self._chosen or ())]
+
+    def reselect(self, names: Sequence[str], without: Sequence[str], loaded: Sequence[str]) -> bool:
+        """Activate a stored selection, changed as the user's own selection says; return whether that changes anything.
+
+        Args:
+            names: The stored selection.
+            without: The program's tools that it does not contain; others of the program are new, and are added.
+            loaded: The deferred tools among them.
+        """
+        wanted = self._selection.wanted
+        if wanted is not None and not all(item[:1] in ("+", "-") for item in wanted):
+            self.load(loaded)
+            return True
+        new = [tool.name for tool in self._custom if tool.exposure == "direct" and tool.name not in without]
+        chosen = self._selection.names(self._known(), [*names, *new])
+        if chosen == self._chosen and self.loaded == tuple(loaded):
+            return False
+        self._changes += 1
+        self._chosen, self.loaded = chosen, tuple(dict.fromkeys(loaded))
+        return True
+
     def load(self, names: Sequence[str]) -> None:
         """Activate exactly these deferred tools, as soon as they are registered."""
         self._changes += 1
