@@ -1033,7 +1033,7 @@ async def test_a_hook_that_blocks_the_loop_is_broken_off(session_of, script, rec
     def blocks(event):
         time.sleep(30)
 
-    session = session_of(plugin(turn_start=blocks), settings={"hooks": {"timeout": 0.1}})
+    session = session_of(plugin(turn_start=blocks), settings={"hooks": {"blockTimeout": 0.1}})
     script.turn(text("done"))
     answer = await session.prompt("go")
 

@@ -289,6 +289,7 @@ ENDLESS = {
 
 async def test_a_choice_that_cannot_be_used_ends_the_request_with_an_error(auto_session, acme, script):
     session = auto_session()
+    session.hooks.block_seconds = 0.05
     wrong = {}
     for name, (route, expected) in {**BAD, **ENDLESS}.items():
         session.settings.set("hooks.plugins.plugin-0.timeout", 0.05 if name in ENDLESS else 30)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from pi_core.hooks.interrupt import Interrupted, Interrupter, Watch, limited, ready_to_interrupt
+from pi_core.hooks.interrupt import Interrupted, Interrupter, Watch, limited
 
 ENDS_SLOWLY = """
 import time
@@ -59,20 +59,6 @@ def test_a_limit_that_is_over_before_its_block_begins_leaves_nothing_behind(monk
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
 @pytest.mark.usefixtures("unused_alarm")
-def test_the_handler_stays_between_the_watches_of_a_block_and_is_restored_after_it():
-    with ready_to_interrupt():
-        kept = signal.getsignal(signal.SIGALRM)
-        with limited(60, "it"):
-            assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
-
-        assert signal.getsignal(signal.SIGALRM) == kept != signal.SIG_DFL
-        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
-
-    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
-@pytest.mark.usefixtures("unused_alarm")
 def test_an_alarm_that_was_lost_is_repeated():
     def lose_the_first():
         handler = signal.signal(signal.SIGALRM, lambda _number, _frame: None)
@@ -109,3 +95,39 @@ def test_an_alarm_while_the_timer_is_set_does_not_leave_the_timer_to_the_system(
 
     assert handlers == [interrupter._on_alarm]  # by SIG_DFL, the timer would end the process
     assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (signal.SIG_DFL, (0.0, 0.0))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+@pytest.mark.usefixtures("unused_alarm")
+def test_an_alarm_that_is_still_pending_does_not_end_the_process(monkeypatch):
+    handlers = []
+    real = signal.signal
+    monkeypatch.setattr(signal, "signal", lambda number, handler: (handlers.append(handler), real(number, handler))[1])
+
+    with limited(60, "a test"):
+        handlers.clear()
+
+    # setting SIG_IGN discards what is pending; SIG_DFL alone would let it end the process
+    assert handlers == [signal.SIG_IGN, signal.SIG_DFL]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+@pytest.mark.usefixtures("unused_alarm")
+def test_the_programs_own_handler_is_respected():
+    own = lambda number, frame: None  # noqa: E731 - a handler as a program has it
+    signal.signal(signal.SIGALRM, own)
+
+    assert Interrupter.current() is None
+    with limited(60, "it"):
+        assert signal.getsignal(signal.SIGALRM) is own
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+@pytest.mark.usefixtures("unused_alarm")
+def test_an_ignored_alarm_is_ignored_again_afterwards():
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+
+    with pytest.raises(Interrupted), limited(0.001, "it"):
+        time.sleep(10)
+
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_IGN

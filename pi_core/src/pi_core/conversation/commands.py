@@ -101,6 +101,10 @@ class PluginCommands:
     async def _call(self, plugin: str, what: tuple[str, str], handler: Any, *arguments: Any) -> None:
         step, name = what
         report = self._runtime.report_plugin_error
+        refusal = self._runtime.hooks.refusal_of(plugin)
+        if refusal is not None:
+            report(plugin, step, f"{name}: {refusal}")
+            return
         with acting(plugin), reported(report, plugin, step, f"in {step} {name}", handler):
             try:
                 waiting: Any = handler(*arguments)

@@ -87,6 +87,12 @@ class HookBridge:
 
     async def before_tool_call(self, question: BeforeToolCall, _signal: AbortSignal) -> ToolCallResult | None:
         """Call ``tool_call``; a ``HookRefused`` propagates, and its message is the reason."""
+        if self._hooks.has_broken_plugins:
+            from pi_hookspecs import ToolCallResult
+
+            refusal = self._hooks.refusal_of(self._tool_info(question.tool).plugin)
+            if refusal is not None:
+                return ToolCallResult(block=True, reason=refusal)
         if "tool_call" not in self._hooks.implemented:
             return None
         from pi_hookspecs import ToolCallEvent, ToolCallResult

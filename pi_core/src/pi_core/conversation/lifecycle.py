@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_core.base.process.forks import ForkGuard
 from pi_core.conversation.resources import discover_resources
+from pi_core.hooks.loop_watch import watch_loop
 from pi_core.plugin_api.handles import ENDED
 from pi_hookspecs import PiError
 
@@ -85,6 +86,7 @@ class Lifecycle:
         self._shutdowns: set[asyncio.Task[None]] = set()
         self._at_end: list[Callable[[], Awaitable[None]]] = []
         self._forget_policy: Callable[[], None] = lambda: None
+        self._end_watch: Callable[[], None] = lambda: None
 
     @property
     def is_starting(self) -> bool:
@@ -96,6 +98,8 @@ class Lifecycle:
         if self._ended:
             raise PiError("This session has ended; create another with create_agent_session")
         self._fork_guard.attach()
+        if not self._started:
+            self._end_watch = watch_loop(self._runtime.hooks)
         async with self._starting:
             if self._started:
                 return
@@ -185,6 +189,7 @@ class Lifecycle:
             await runtime.events.settled()
         finally:
             self._forget_policy()
+            self._end_watch()
             runtime.hooks.close()
             runtime.plugins.handles.retire(ENDED)
             self._fork_guard.release()

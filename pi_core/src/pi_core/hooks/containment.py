@@ -109,13 +109,9 @@ class Call(Protocol):
 
     Attributes:
         answer: What the coroutine returned.
-        resumed: When its code was last resumed, by ``clock``.
-        longest: Seconds of its longest step so far, from resuming to suspending.
     """
 
     answer: Any
-    resumed: float
-    longest: float
 
     def should_abandon(self) -> bool:
         """Whether to abandon the coroutine instead of raising an exception in it, such as a cancellation."""
@@ -155,10 +151,7 @@ class Suspended:
 
     def __await__(self) -> Generator[Any, Any, None]:
         generator, awaited, call = self._generator, self._awaited, self._call
-        call.longest = 0.0
         while True:
-            if (took := clock() - call.resumed) > call.longest:
-                call.longest = took
             sent: Any = None
             raised: BaseException | None = None
             try:
@@ -173,7 +166,6 @@ class Suspended:
                 _stop_timeouts(generator)
                 _keep_unfinished(generator)
                 raise Abandoned
-            call.resumed = clock()
             try:
                 awaited = generator.send(sent) if raised is None else generator.throw(raised)
             except StopIteration:

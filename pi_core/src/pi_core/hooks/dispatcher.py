@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from pi_core.hooks.combining import combine_by
 from pi_core.hooks.counters import Counter, summed
 from pi_core.hooks.invoker import Invoker
+from pi_core.hooks.loop_watch import NoOwners
 from pi_core.hooks.order import sort_implementations
 from pi_core.hooks.records import CompiledHook, HookCall, HookImplementation, HookRefused, Timeouts
 from pi_core.hooks.resting import Resting
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import pluggy
 
     from pi_core.hooks.combining import Invoke
+    from pi_core.hooks.loop_watch import Block, Owners
     from pi_core.hooks.records import Combine
     from pi_core.hooks.reports import HookFailure
     from pi_hookspecs import AbortSignal, Answers, Deprecated, HookCounters, HookTrace, PiContext
@@ -61,6 +63,7 @@ class HookDispatcher:
         trace: Called after every call.
         refusing: For each hook, the plugins that refuse because they could not be loaded, each with the reason.
         left_out: Plugins whose registered implementations are not called; read at each compilation.
+        owners: Finds the plugins' code on a stack; without it, code that blocks the event loop is no plugin's.
     """
 
     def __init__(
@@ -73,8 +76,10 @@ class HookDispatcher:
         trace: Callable[[HookTrace], None] | None = None,
         refusing: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
         left_out: Collection[str] = (),
+        owners: Owners | None = None,
     ) -> None:
         self._plugins = plugins
+        self.owners = owners or NoOwners()
         self._left_out = left_out
         self._refusing = refusing
         self._rank = rank
@@ -82,7 +87,9 @@ class HookDispatcher:
         self._invoker = Invoker(report, self._quarantine, trace)
         self._watchdog = self._invoker.watchdog
         self._resting = Resting(self._update)
-        self._broken: set[str] = set()
+        self._broken: dict[str, str] = {}
+        self.block_seconds = self._timeouts.block
+        """After this time, code that blocks the event loop is interrupted."""
         self._handlers: dict[str, list[HookImplementation]] = {}
         self._noted: set[tuple[str, str, str]] = set()
         self._counters: defaultdict[tuple[str, str], Counter] = defaultdict(Counter)
@@ -247,7 +254,7 @@ class HookDispatcher:
 
     def compile(self, *names: str, afresh: bool = False) -> None:
         """Recompile the given hooks, or all hooks; ``afresh`` resets failure counts and quarantines."""
-        self._broken = set() if afresh else self._broken
+        self._broken = {} if afresh else self._broken
         registered = [name for name, _ in self._plugins.list_name_plugin()]
         rank = self._rank or (lambda plugin: registered.index(plugin) if plugin in registered else len(registered))
         for name in names or self._hooks:
@@ -357,10 +364,43 @@ class HookDispatcher:
         if not whole_plugin:
             self.compile(implementation.hook)
             return
-        self._broken.add(implementation.plugin)
+        self._break(implementation.plugin, "it blocked the event loop")
+
+    def _break(self, plugin: str, why: str) -> None:
+        """Quarantine all implementations of a plugin."""
+        self._broken[plugin] = why
         for each in (each for hook in self._hooks.values() for each in hook.known):
-            each.quarantined = each.quarantined or each.plugin == implementation.plugin
+            each.quarantined = each.quarantined or each.plugin == plugin
         self.compile()
+
+    # Code that blocks the event loop
+
+    def blocked(self, block: Block) -> None:
+        """Report code that has blocked the event loop and has ended."""
+        kind = "stall" if block.plugin is None else "blocking"
+        self._invoker.report_failure(hook="(code)", plugin=block.plugin or "(unknown)", kind=kind, message=str(block))
+
+    def interrupted(self, block: Block) -> None:
+        """Quarantine a plugin whose code was interrupted because it blocked the event loop, and report it."""
+        plugin = block.plugin
+        if plugin is None or plugin in self._broken:  # its hook was interrupted, which is reported with the call
+            return
+        self._break(plugin, f"it blocked pi for {block.seconds:.0f} s in {block.place}")
+        message = (
+            f"Plugin {plugin!r} blocked everything else for {block.seconds:.1f} s in {block.place} and was interrupted."
+            f" It is no longer called in this session; disable it with --disable {plugin}"
+        )
+        self._invoker.report_failure(hook="(code)", plugin=plugin, kind="blocking", message=message, quarantined=True)
+
+    @property
+    def has_broken_plugins(self) -> bool:
+        """Whether a plugin is not called any more."""
+        return bool(self._broken)
+
+    def refusal_of(self, plugin: str | None) -> str | None:
+        """Return why a plugin's tools and commands are not called, as a sentence; None if they are."""
+        why = self._broken.get(plugin or "")
+        return None if why is None else f"Plugin {plugin!r} is no longer called in this session, because {why}"
 
 
 def _never_called() -> None:

@@ -1,9 +1,8 @@
-"""Runs plugin code that draws or handles keys, and interrupts it after a tenth of a second.
+"""Runs plugin code that draws or handles keys; what is slow three times in a row is switched off.
 
-Such code is not a hook: it is called for every frame, returns plain values and does not wait. The interval timer
-measures its time, as for hooks that block. A plugin must not lose its place on the screen because the machine was busy
-or suspended, so code that used little processor time gets twice the time. The clock is stopped while a module is
-imported, for example in a first call.
+Such code is not a hook: it is called for every frame, returns plain values and does not wait. A plugin must not lose
+its place on the screen because the machine was busy or suspended, so code that used little processor time gets twice
+the time. Code that does not return is interrupted as everywhere else.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_core.hooks.acting import acting
 from pi_core.hooks.containment import reported
-from pi_core.hooks.interrupt import Interrupted, Interrupter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from types import FrameType
 
     from pi_core.hooks.containment import Report
     from pi_hookspecs import Line
@@ -29,13 +26,10 @@ __all__ = ["DRAWING_SECONDS", "FAILURES", "DrawingGuard", "DrawingSlot", "rows_o
 T = TypeVar("T")
 
 DRAWING_SECONDS = 0.1
-"""How long one call may take."""
+"""How long one call may take; one that takes longer counts as a failure."""
 
 FAILURES = 3
 """Consecutive failures after which a slot is closed."""
-
-_IMPORT_SECONDS = 10.0
-"""How long imports may stop the clock."""
 
 
 class DrawingGuard:
@@ -88,6 +82,7 @@ class DrawingSlot:
         self.closed = False
         self._report = report
         self._on_close = on_close
+        self._is_warm = False
         self._failures = 0
         self._failures_of: dict[str, int] = {}
 
@@ -100,10 +95,10 @@ class DrawingSlot:
         DrawingSlot(self._report, self.plugin, self.what, bool).run(work, function)
 
     def run(self, work: Callable[[], T], function: object, step: str = "") -> tuple[bool, T | None]:
-        """Run code of the plugin; report exceptions and calls that take too long.
+        """Run code of the plugin; report exceptions, and calls that take too long.
 
-        The third consecutive failure, of all steps or of one, closes the slot, with a notice. A call that takes too
-        long is not interrupted outside the main thread, or if the system has no interval timer.
+        The third consecutive failure, of all steps or of one, closes the slot, with a notice. The result of a call that
+        takes too long is used. A first call may import modules, and is not measured.
 
         Args:
             work: Calls the plugin.
@@ -116,17 +111,17 @@ class DrawingSlot:
         """
         if self.closed:
             return False, None
-        clock = _Clock(self.what)
         name = self.plugin or "(program)"
-        try:
-            failed = partial(self._failed, step)
-            with acting(self.plugin), reported(failed, name, "drawing", f"in {self.what}", function):
-                answer = _run(clock, work)
-                if not hasattr(answer, "__await__"):  # otherwise ``wait`` finds out
-                    self._failures = self._failures_of[step] = 0
-                return True, answer
-        finally:
-            clock.stop()
+        failed = partial(self._failed, step)
+        with acting(self.plugin), reported(failed, name, "drawing", f"in {self.what}", function):
+            began, computed = time.monotonic(), time.thread_time()
+            answer = work()
+            if self._is_warm and _is_slow(time.monotonic() - began, time.thread_time() - computed):
+                failed(name, "drawing", f"Plugin {name!r}: {self.what} took longer than {DRAWING_SECONDS:g} s", None)
+            elif not hasattr(answer, "__await__"):  # otherwise ``wait`` finds out
+                self._failures = self._failures_of[step] = 0
+            self._is_warm = True
+            return True, answer
         return False, None
 
     async def wait(self, answer: Awaitable[T], seconds: float) -> T | None:
@@ -161,10 +156,8 @@ class DrawingSlot:
         self._on_close()
 
 
-def _run(clock: _Clock, work: Callable[[], T]) -> T:
-    """Run the code; the clock interrupts only inside this function."""
-    clock.start()
-    return work()
+def _is_slow(seconds: float, computed: float) -> bool:
+    return seconds > DRAWING_SECONDS and (computed > DRAWING_SECONDS / 2 or seconds > 2 * DRAWING_SECONDS)
 
 
 def rows_of(lines: Any) -> list[str | Line]:
@@ -196,41 +189,3 @@ def _check_line(line: Line) -> None:
         if not (isinstance(run, Run) and all(isinstance(each, str) for each in run[:2])):
             message = f"it returned a Line with {run!r:.60}, which is not a Run of a string and the name of a role"
             raise TypeError(message)
-
-
-class _Clock:
-    """The time of one call."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        interrupter = Interrupter.current()
-        self._watch = interrupter.watch(self._on_stall) if interrupter is not None else None
-        self._began = self._computed = 0.0
-        self._waited = False
-
-    def start(self) -> None:
-        """Start the clock."""
-        if self._watch is not None:
-            self._began, self._computed = time.monotonic(), time.thread_time()
-            self._watch.rearm(DRAWING_SECONDS)
-
-    def stop(self) -> None:
-        """Stop the clock."""
-        if self._watch is not None:
-            self._watch.stop()
-
-    def _on_stall(self, frame: FrameType | None) -> BaseException | float:
-        """Return the exception to raise in the plugin's code, or the seconds until the next check."""
-        importing = False
-        while frame is not None and frame.f_code is not _run.__code__:
-            importing = importing or frame.f_code.co_filename.startswith("<frozen importlib")
-            frame = frame.f_back
-        if frame is None:
-            return DRAWING_SECONDS  # pi's own code, after the plugin's
-        seconds = time.monotonic() - self._began
-        if importing and seconds < _IMPORT_SECONDS:
-            return DRAWING_SECONDS
-        if not self._waited and time.thread_time() - self._computed < DRAWING_SECONDS / 2:
-            self._waited = True
-            return DRAWING_SECONDS
-        return Interrupted(f"{self._what} took longer than {DRAWING_SECONDS:g} s")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-__all__ = ["Interrupted", "Interrupter", "Watch", "limited", "ready_to_interrupt"]
+__all__ = ["Interrupted", "Interrupter", "Watch", "limited"]
 
 AGAIN_SECONDS = 1.0
 """Time after which code that swallowed an ``Interrupted`` is interrupted again, and a lost alarm is repeated."""
@@ -51,6 +51,11 @@ class Watch(ReprMixin):
         """Call ``on_stall`` after this many seconds, unless the watch is re-armed before."""
         self.due = time.monotonic() + seconds
         self._owner.schedule()
+
+    def rearm_elsewhere(self, seconds: float) -> None:
+        """As ``rearm``, from another thread than the main one, which must not stop the watch meanwhile."""
+        self.due = time.monotonic() + seconds
+        self._owner.set_timer()
 
     def stop(self) -> None:
         """Unregister the watch."""
@@ -101,15 +106,17 @@ class Interrupter:
         """
         was_scheduling, self._is_scheduling = self._is_scheduling, True
         try:
-            if self._in_charge():
-                self._set_timer()
+            self.set_timer()
         finally:
             self._is_scheduling = was_scheduling
         if not self._watches and not self._is_scheduling:
             self._give_back()
             atexit.unregister(self._give_back)
 
-    def _set_timer(self) -> None:
+    def set_timer(self) -> None:
+        """Set the timer for the watch that is due first."""
+        if not self._in_charge():
+            return
         due = min((watch.due for watch in self._watches), default=float("inf"))
         if due == float("inf"):
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -154,20 +161,6 @@ def limited(seconds: float, what: str) -> Iterator[None]:
     watch = interrupter.watch(lambda _frame: Interrupted(f"{what} took longer than {seconds:g} s"))
     try:  # from here on: a process that was suspended can be interrupted before the block begins
         watch.rearm(seconds)
-        yield
-    finally:
-        watch.stop()
-
-
-@contextmanager
-def ready_to_interrupt() -> Iterator[None]:
-    """Keep the signal's handler inside the block: what is watched there need not set and restore it each time."""
-    interrupter = Interrupter.current()
-    if interrupter is None:
-        yield
-        return
-    watch = interrupter.watch(lambda _frame: float("inf"))
-    try:
         yield
     finally:
         watch.stop()

@@ -10,7 +10,7 @@ from pi_core.base.process.forks import exit_if_child
 from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
 from pi_core.hooks.running_call import RunningCall, current_call
-from pi_core.hooks.watchdog import BLOCKING_SECONDS, Watchdog
+from pi_core.hooks.watchdog import Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,9 +56,7 @@ class Invoker:
         self.observers: Observers | None = None
         self.last: HookImplementation | None = None
         self.suspect: HookImplementation | None = None
-        self.watchdog = Watchdog(
-            Invoker.invoke.__code__, self._report_stall, self._report_ignored_cancellation, self._report_blocking
-        )
+        self.watchdog = Watchdog(self._report_ignored_cancellation)
 
     async def invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
         """Call an implementation and return its answer; None if it gave no answer or failed.
@@ -97,7 +95,7 @@ class Invoker:
             current_call.reset(token)
         took = clock() - running.started
         was_cancelled = running.cancellations or call.task.cancelling() > running.requests
-        needs_check = was_cancelled or took > BLOCKING_SECONDS or took > implementation.deadline
+        needs_check = was_cancelled or running.blocked is not None or took > implementation.deadline
         if needs_check and not await self._answer_counts(running):
             return _no_answer(call, implementation)
         if problem is not None:
@@ -143,7 +141,6 @@ class Invoker:
             CancelledError: The call swallowed a cancellation of the whole task.
         """
         exit_if_child()
-        self.watchdog.report_blocking_afterwards(running)
         if await running.withdraw_cancellations():
             self.suspect = running.implementation
             raise asyncio.CancelledError
@@ -205,18 +202,6 @@ class Invoker:
             "it was cancelled but is still running; if it also ignores the next cancellation, pi stops waiting for it"
         )
         self.report_failure(hook=hook, plugin=plugin, kind="ignored", message=message)
-
-    def _report_blocking(self, running: RunningCall, seconds: float, where: str | None) -> None:
-        implementation = running.implementation
-        if where is None:
-            message = f"blocked everything else for {seconds:.1f} s in {implementation.hook}"
-        else:
-            until = f"it is interrupted after {implementation.deadline:g} s"
-            message = f"has blocked everything else for {seconds:.0f} s in {implementation.hook} ({where}); {until}"
-        self.report_failure(hook=implementation.hook, plugin=implementation.plugin, kind="blocking", message=message)
-
-    def _report_stall(self, message: str) -> None:
-        self.report_failure(hook="(none)", plugin="(unknown)", kind="stall", message=message)
 
     def report_failure(self, **what: Any) -> None:
         """Report a failure with these fields of ``HookFailure``."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.agent.safe_text import safe_repr, summary_and_traceback
 from pi_core.hooks.acting import acting
-from pi_core.hooks.containment import Contained
-from pi_core.hooks.interrupt import limited
+from pi_core.hooks.containment import Contained, clock
 from pi_hookspecs import HookTrace
 
 if TYPE_CHECKING:
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Observer", "Observers", "activation_trace", "trace_of"]
 
+OBSERVING_SECONDS = 1.0
+"""How long an observer may take for one trace, because everything else waits for it."""
+
 MOST_FAILURES = 3
 """Consecutive failures after which an observer is no longer called."""
-
-OBSERVING_SECONDS = 1.0
-"""How long an observer may take for one trace before it is interrupted, because everything else waits for it."""
 
 
 class Observer:
@@ -82,8 +81,12 @@ class Observers:
         try:
             for each in observers:
                 failed = partial(self._failed, each)
-                with Contained(failed), acting(each.plugin), limited(OBSERVING_SECONDS, "an observer of hooks"):
+                with Contained(failed), acting(each.plugin):
+                    started = clock()
                     each.function(trace)
+                    if clock() - started > OBSERVING_SECONDS:
+                        message = f"an observer of hooks took longer than {OBSERVING_SECONDS:g} s"
+                        raise TimeoutError(message)
                     each.failures = 0
         finally:
             self._calling = False

@@ -40,11 +40,16 @@ class HookRefused(PiError):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Timeouts(Value):
-    """Deadlines from the settings, in seconds. The most specific one applies, else the specification's deadline."""
+    """Deadlines from the settings, in seconds. The most specific one applies, else the specification's deadline.
+
+    Attributes:
+        block: After this time, code that blocks the event loop is interrupted.
+    """
 
     default: float | None = None
     plugins: Mapping[str, float] = field(factory=dict)
     hooks: Mapping[str, float] = field(factory=dict)
+    block: float = 10.0
 
     def of(self, plugin: str, hook: str, declared: float) -> float:
         """Return the deadline of one implementation."""

@@ -18,10 +18,10 @@ class HookFailure(Value):
 
     Attributes:
         kind: ``raised``, ``deadline``, ``blocked`` (it was interrupted because it blocked the event loop),
-            ``answer`` (of a wrong type), or a notice: ``blocking`` (it blocks the event loop), ``ignored`` (it
-            continues after its cancellation), ``order`` (a cycle of ``before=`` and ``after=``), ``stall`` (the
-            event loop was blocked outside of implementations), ``deprecated`` (the plugin uses something that will be
-            removed).
+            ``answer`` (of a wrong type), or a notice: ``blocking`` (its code blocked the event loop, or was
+            interrupted, outside of implementations too), ``ignored`` (it continues after its cancellation), ``order``
+            (a cycle of ``before=`` and ``after=``), ``stall`` (the event loop was blocked by no plugin),
+            ``deprecated`` (the plugin uses something that will be removed).
         milliseconds: The duration of the call.
         quarantined: Whether it is no longer called.
         refuses: Whether it refuses from now on, because failures of the hook refuse.
@@ -37,10 +37,8 @@ class HookFailure(Value):
     stack: str | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        if self.kind == "stall":
-            return self.message[:1].upper() + self.message[1:]
-        if self.kind == "blocking":
-            return f"Plugin {self.plugin!r} {self.message}"
+        if self.kind in ("stall", "blocking"):
+            return self.message
         if self.kind in ("ignored", "order", "deprecated"):
             return f"Plugin {self.plugin!r}, {self.hook}: {self.message}"
         text = f"Plugin {self.plugin!r} failed in {self.hook} after {self.milliseconds:.0f} ms: {self.message}"

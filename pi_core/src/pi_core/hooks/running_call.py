@@ -35,8 +35,6 @@ class RunningCall:
         parent: The call inside which this call was made, in the same task or in a task that it started.
         inner: The latest call that was made inside this call in the same task.
         ended: Whether it has ended.
-        resumed: When its code was last resumed, by ``clock``.
-        longest: Seconds of its longest step so far, from resuming to suspending; set only after it has suspended.
         blocked: Where it blocked the event loop, as text; set if it was interrupted.
         why: Why the watchdog cancels it.
     """
@@ -50,12 +48,10 @@ class RunningCall:
         "event",
         "implementation",
         "inner",
-        "longest",
         "parent",
         "paused_at",
         "pauses",
         "requests",
-        "resumed",
         "started",
         "ticks_since_foreign",
         "why",
@@ -64,7 +60,6 @@ class RunningCall:
     def __init__(self, call: HookCall, implementation: HookImplementation, event: Any = None) -> None:
         self.answer: Any
         self.event = event
-        self.longest: float
         self.call = call
         self.implementation = implementation
         self.requests = call.task.cancelling()
@@ -79,7 +74,7 @@ class RunningCall:
         self.ticks_since_foreign = 0
         self.pauses = 0
         self.why: Literal["deadline", "abort"] = "deadline"
-        self.started = self.resumed = clock()
+        self.started = clock()
 
     @property
     def task(self) -> asyncio.Task[Any]:

@@ -19,6 +19,7 @@ def deadlines_of(settings: Settings) -> Timeouts:
         default=settings.get_number("hooks.timeout", None, minimum=SHORTEST_TIMEOUT),
         plugins=_seconds(settings, "plugins"),
         hooks=_seconds(settings, "specs"),
+        block=settings.get_number("hooks.blockTimeout", Timeouts().block, minimum=SHORTEST_TIMEOUT),
     )
 
 

@@ -413,6 +413,7 @@ class PluginHost:
         """Return a new dispatcher over the loaded plugins; each session has its own."""
         from pi_core.hooks.dispatcher import HookDispatcher  # not needed without a session
         from pi_core.host.deadlines import deadlines_of
+        from pi_core.host.owners import CodeOwners
 
         return HookDispatcher(
             self._registrar.manager,
@@ -422,6 +423,7 @@ class PluginHost:
             trace=trace,
             refusing=self._registrar.gates.refusing,
             left_out=self._waiting.names,
+            owners=CodeOwners(self),
         )
 
     def look_again(self, name: str) -> PluginRecord:

@@ -23,13 +23,13 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.running_call import current_call
 from pi_core.host.grants import FILE
+from pi_core.host.owners import CodeOwners, OwnersHost
 from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FrameType
 
-    from pi_core.host.records import PluginRecord
     from pi_core.settings import Settings
 
 __all__ = ["NETWORK", "OBSERVED", "PROCESSES", "WRITES", "Deed", "Watch", "deed_of", "is_stated"]
@@ -134,32 +134,15 @@ def _connection(address: object) -> Deed | None:
 MOST_LINES = 200
 """Maximum number of lines that one plugin adds to the log in one process."""
 
-_KITS = frozenset(
-    {"pi_client", "pi_core", "pi_hookspecs", "pi_process_kit", "pi_provider_kit", "pi_rpc_kit", "pi_terminal_kit"}
-)
-_LOCAL = "_pi_extensions_"
 _DOES = {"files": "opens {}", "commands": "starts {}", "network": "connects to {}"}
 _thread = local()
 """``is_comparing`` is set while a thread compares and logs, to ignore its own files; ``plugin`` names its plugin."""
 
 
-class WatchedHost(Protocol):
+class WatchedHost(OwnersHost, Protocol):
     """The members of the plugin host that are used here."""
 
     settings: Settings
-
-    @property
-    def records(self) -> Mapping[str, PluginRecord]:
-        """The installed plugins by name."""
-        ...
-
-    def added(self) -> list[str]:
-        """Return the names of the plugins that are not installed."""
-        ...
-
-    def plugin_object(self, name: str) -> object | None:
-        """Return a plugin's object; None if none is registered."""
-        ...
 
     def report(self, plugin: str, step: str, message: str) -> None:
         """Add a problem of a plugin."""
@@ -176,7 +159,7 @@ class Watch:
     def __init__(self, host: WatchedHost) -> None:
         self._host = host
         self._log = host.settings.agent_dir / "packages" / "log.jsonl"
-        self._modules: tuple[object, dict[str, str]] = (None, {})
+        self._owners = CodeOwners(host)
         self._seen: dict[str, set[tuple[str, str]]] = {}
         self._reported: set[tuple[str, str]] = set()
         self._looked_up: set[tuple[str, str]] = set()
@@ -232,34 +215,17 @@ class Watch:
         Args:
             through_pi: Whether pi's own frames count as frames of the plugin that called them.
         """
-        modules = self._plugins_by_module()
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to the stack
         while frame is not None:
-            name = frame.f_globals.get("__name__") or ""
-            if name != __name__:
-                top = name.partition(".")[0]
-                plugin = modules.get(top)
-                if plugin is None and top.startswith(_LOCAL):
-                    plugin = top.removeprefix(_LOCAL).partition("_")[2]
+            if frame.f_globals.get("__name__") != __name__:
+                plugin = self._owners.plugin_of(frame)
                 if plugin is not None and plugin not in DEFAULT_PLUGINS:
                     return plugin
-                if not through_pi and (plugin is not None or top in _KITS):
+                if not through_pi and (plugin is not None or self._owners.is_kit(frame)):
                     return None
             frame = frame.f_back
         plugin = getattr(_thread, "plugin", None) or acting_plugin()
         return None if plugin in DEFAULT_PLUGINS else plugin
-
-    def _plugins_by_module(self) -> dict[str, str]:
-        records = self._host.__dict__.get("records", {})  # avoid discovery while a file is being opened
-        mark = (len(records), tuple(self._host.added()))
-        if self._modules[0] != mark:
-            found = {each.value.partition(":")[0].partition(".")[0]: name for name, each in records.items()}
-            for name in self._host.added():
-                plugin = self._host.plugin_object(name)
-                module = getattr(plugin, "__name__", None) or type(plugin).__module__
-                found.setdefault(module.partition(".")[0], name)
-            self._modules = (mark, {module: name for module, name in found.items() if module not in _KITS})
-        return self._modules[1]
 
     def _compare(self, plugin: str, deed: Deed) -> None:
         if deed.kind == "network":

@@ -499,6 +499,12 @@ class HookSettings:
         at_least=0.001,
         project="nothing",
     )
+    block_timeout: float = _setting(
+        10.0,
+        "Seconds after which plugin code that blocks everything else is interrupted",
+        at_least=0.001,
+        project="nothing",
+    )
     plugins: dict[str, HookTimeout] = _group(HookTimeout, "The same for individual plugins, by name", each=True)
     specs: dict[str, HookTimeout] = _group(HookTimeout, "The same for individual hooks, by name", each=True)
 

@@ -59,7 +59,9 @@ async def _run(  # noqa: PLR0917 - the state collected so far
     last_moment: LastMoment,
 ) -> int:
     """Create a session and pass it to the front end, which starts it and shuts it down."""
+    from pi_cli.blocked import BlockLine
     from pi_cli.preparing import prepared, start_facts
+    from pi_core.hooks.loop_watch import displaying_blocks
 
     last_moment.watch_loop(_report_loop_error)
     threading.excepthook = _report_thread_error
@@ -68,7 +70,10 @@ async def _run(  # noqa: PLR0917 - the state collected so far
         first = next(modes)
         if options.resume and not first.asks_for_session:  # asked now: the front end may take the terminal over
             options = await _choose_session(options, host, cwd, environ)
-        with prepared(chain((first,), modes), start_facts(options, host, cwd, environ)) as mode:
+        with (
+            prepared(chain((first,), modes), start_facts(options, host, cwd, environ)) as mode,
+            displaying_blocks(BlockLine()),
+        ):
             if options.resume and options.session is None and not mode.asks_for_session:
                 options = await _choose_session(options, host, cwd, environ)
             from pi_core.models.registry import ModelRegistry

@@ -53,6 +53,9 @@ _SHORT = 100
 _ASK_FOR_KEYS = "\x1b[?u\x1b[c"
 """Asks which parts of Kitty's keyboard protocol are on, and then what every terminal answers."""
 
+_MOST_ROWS_OVER = 4
+"""Rows that are drawn over the last frame while the event loop stands still."""
+
 _KITTY_KEYS = re.compile(r"\x1b\[\?\d+u")
 _ATTRIBUTES = re.compile(r"\x1b\[\?[\d;]*c")
 
@@ -164,6 +167,25 @@ class ScreenDriver(LinuxDriver):
             text = rest.decode("utf-8", "surrogateescape")
         self._queued += 1
         super().write(text)
+
+    def write_over(self, text: str) -> None:
+        """Draw a text in the last rows while the event loop stands still, in any thread."""
+        from textwrap import wrap
+
+        width, height = self._terminal.size
+        rows = wrap(text, width - 1)[:_MOST_ROWS_OVER]
+        first = height - len(rows) + 1
+        drawn = "".join(f"\x1b[{first + index};1H{row}\x1b[K" for index, row in enumerate(rows))
+        self._queued += 1
+        super().write(f"\x1b7\x1b[0;7m{drawn}\x1b[0m\x1b8")
+
+    def read_meanwhile(self) -> int:
+        """Read keys while the event loop stands still, in any thread; return how often Ctrl+C was pressed."""
+        return self._reader.read_meanwhile() if self._reader is not None else 0
+
+    def forget(self) -> None:
+        """Write the next frame anew, because something was drawn over the last one."""
+        self._displayed.forget()
 
     def _get_terminal_size(self) -> tuple[int, int]:
         """Return the size. It is queried after a change, when the terminal may have moved its contents."""

@@ -8,7 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.process.signals import OrderlyEnd
-from pi_core.hooks.interrupt import ready_to_interrupt
+from pi_core.hooks.loop_watch import displaying_blocks
+from pi_tui.blocked import BlockedScreen
 from pi_tui.exit import print_exit
 from pi_tui.port.local import LocalPort
 
@@ -63,7 +64,7 @@ async def run_app(
     port.set_user_interface(app.interface)
     terminal.shows_cursor = port.settings.get_bool("showHardwareCursor", default=False)
     code = 1
-    with orderly_end(app) as end, ready_to_interrupt():
+    with orderly_end(app) as end, displaying_blocks(BlockedScreen(app, terminal)):
         running = asyncio.ensure_future(app.run_async(mouse=_mouse(port)))
         try:
             app.hold()

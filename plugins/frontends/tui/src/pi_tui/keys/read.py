@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pi_terminal_kit.pastes import marks_pastes
+from pi_tui.keys.meanwhile import TypedMeanwhile
 from pi_tui.keys.parse import Parser
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class KeyReader:
         self._parser = Parser(marks_pastes=marks_pastes(os.environ.get("TERM", "")))
         self._descriptor = _reopened(descriptor)
         self._unfiltered = self._asked = b""
+        self._meanwhile = TypedMeanwhile()
         self._filtering: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -66,21 +68,43 @@ class KeyReader:
             self._filtering.cancel()
         with suppress(OSError):
             os.close(self._descriptor)
-        rest = self._asked + self._unfiltered
+        rest = self._asked + self._unfiltered + self._meanwhile.take()
         self._asked = self._unfiltered = b""
         return rest
 
+    def read_meanwhile(self) -> int:
+        """Read keys while the loop stands still, in any thread; return how often Ctrl+C is among them.
+
+        The loop gets the other keys as soon as it runs again.
+        """
+        pressed = self._meanwhile.read(self._descriptor, _MOST)
+        with suppress(RuntimeError):  # the loop was closed
+            self._loop.call_soon_threadsafe(self._take_meanwhile)
+        return pressed
+
+    def _take_meanwhile(self) -> None:
+        data = self._meanwhile.take()
+        if data:
+            self._take_in(data)
+
     def _read(self) -> None:
+        before = self._meanwhile.take()
         try:
             data = os.read(self._descriptor, _MOST)
         except BlockingIOError:  # another program was faster
+            if before:
+                self._take_in(before)
             return
         except OSError:
             data = b""
         if not data:
             self._loop.remove_reader(self._descriptor)
             self._end()
-        elif self._filtering is None and self._filters.is_empty:
+        else:
+            self._take_in(before + data)
+
+    def _take_in(self, data: bytes) -> None:
+        if self._filtering is None and self._filters.is_empty:
             self._feed(data)
         else:
             self._stop_timer()  # what a sequence continues with may be there, and is not known yet

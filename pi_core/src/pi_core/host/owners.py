@@ -1,0 +1,100 @@
+"""Determines whose code a stack frame belongs to, by the name of its module: a plugin's, pi's, or a library's."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Protocol
+
+import pi_core
+import pi_hookspecs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import FrameType
+
+    from pi_core.host.records import PluginRecord
+
+__all__ = ["CodeOwners", "OwnersHost"]
+
+_KITS = frozenset(
+    {"pi_client", "pi_core", "pi_hookspecs", "pi_process_kit", "pi_provider_kit", "pi_rpc_kit", "pi_terminal_kit"}
+)
+_ENGINE = tuple(os.path.dirname(str(each.__file__)) + os.sep for each in (pi_core, pi_hookspecs))  # noqa: PTH120
+"""Folders as text, as code objects have it."""
+
+_LOCAL = "_pi_extensions_"
+
+
+class OwnersHost(Protocol):
+    """The members of the plugin host that are used here."""
+
+    @property
+    def records(self) -> Mapping[str, PluginRecord]:
+        """The installed plugins by name."""
+        ...
+
+    def added(self) -> list[str]:
+        """Return the names of the plugins that are not installed."""
+        ...
+
+    def plugin_object(self, name: str) -> object | None:
+        """Return a plugin's object; None if none is registered."""
+        ...
+
+
+class CodeOwners:
+    """The plugins of one host by their modules. It may be used in any thread, and inside a signal handler."""
+
+    def __init__(self, host: OwnersHost) -> None:
+        self._host = host
+        self._modules: tuple[object, dict[str, list[str]], frozenset[str]] = (None, {}, frozenset())
+
+    def plugin_of(self, frame: FrameType) -> str | None:
+        """Return the plugin whose module a frame's code belongs to; None for all other code."""
+        found = self.plugins_of(frame)
+        return found[0] if found else None
+
+    def plugins_of(self, frame: FrameType) -> list[str]:
+        """Return the plugins that a frame's code may belong to: several if a program defines them in one module."""
+        top = module_of(frame)
+        known = self._read()[1].get(top)
+        if known is None and top.startswith(_LOCAL):
+            return [top.removeprefix(_LOCAL).partition("_")[2]]
+        return known or []
+
+    def is_kit(self, frame: FrameType) -> bool:
+        """Whether a frame belongs to pi's engine, or to a library that pi provides for plugins."""
+        return module_of(frame) in _KITS
+
+    def is_pi(self, frame: FrameType) -> bool:
+        """Whether a frame belongs to pi's engine, or to a front end."""
+        if frame.f_code.co_filename.startswith(_ENGINE):
+            return True
+        return any(each in self._read()[2] for each in self.plugins_of(frame))
+
+    def is_program(self, frame: FrameType) -> bool:
+        """Whether a frame belongs to a module of the program that has passed the plugin to pi."""
+        top = module_of(frame)
+        records = self._host.__dict__.get("records", {})
+        return not top.startswith(_LOCAL) and all(each not in records for each in self.plugins_of(frame))
+
+    def _read(self) -> tuple[object, dict[str, list[str]], frozenset[str]]:
+        records = self._host.__dict__.get("records", {})  # avoid discovery while a file is being opened
+        mark = (len(records), tuple(self._host.added()))
+        if self._modules[0] != mark:
+            found: dict[str, list[str]] = {}
+            for name, record in records.items():
+                found.setdefault(record.value.partition(":")[0].partition(".")[0], []).append(name)
+            for name in self._host.added():
+                plugin = self._host.plugin_object(name)
+                module = getattr(plugin, "__name__", None) or type(plugin).__module__
+                found.setdefault(str(module).partition(".")[0], []).append(name)
+            modules = {module: names for module, names in found.items() if module not in _KITS}
+            front_ends = frozenset(name for name, record in records.items() if record.names("register_modes"))
+            self._modules = (mark, modules, front_ends)
+        return self._modules
+
+
+def module_of(frame: FrameType) -> str:
+    """Return the first part of the name of a frame's module."""
+    return str(frame.f_globals.get("__name__") or "").partition(".")[0]
