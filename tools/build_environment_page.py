@@ -116,9 +116,8 @@ COMMANDS = {
     "PI_PROVIDER": "The model's provider",
     "PI_MODEL": "The model's id",
     "PI_REASONING_LEVEL": "The reasoning effort: `off`, `low` and so on",
-    "EDITOR": "A script that says that there is no terminal, and fails; so do `VISUAL`, `GIT_EDITOR` and their kind",
-    "PAGER": "`cat`, as `GIT_PAGER`, `MANPAGER` and their kind",
-    "GIT_TERMINAL_PROMPT": "`0`: git asks for no password",
+    "EDITOR": "A script that says that there is no terminal, and fails; as `VISUAL` and those of git",
+    "PAGER": "`cat`, as those of git and others",
 }
 
 HOOKS = {

@@ -25,6 +25,7 @@ NO_READERS = {
     "pi_agents/kept.py": "sets them for git",
     "pi_rewind/git.py": "sets them for git",
     "pi_git_kit": "sets them for git, or keeps them from it",
+    "pi_tools/commands/no_terminal.py": "sets them for commands",
     "pi_mcp/link.py": "passes them on to servers",
     "host/installers.py": "keeps them from uv",
 }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pi_tools.commands.no_terminal import without_terminal
 from pi_tools.failure import ToolFailure
 
 if TYPE_CHECKING:
@@ -20,20 +20,6 @@ _VARIABLES = ("PI_SESSION_ID", "PI_SESSION_FILE", "PI_PROVIDER", "PI_MODEL", "PI
 
 LONGEST_ARGUMENT = 120_000
 """Bytes of a command that a program can surely be given as an argument: Linux takes 131,071."""
-
-_PAGERS = ("PAGER", "GIT_PAGER", "MANPAGER", "SYSTEMD_PAGER", "GH_PAGER", "AWS_PAGER", "PSQL_PAGER")
-_EDITORS = ("EDITOR", "VISUAL")
-_OTHER_EDITORS = (
-    "SVN_EDITOR",
-    "HGEDITOR",
-    "BZR_EDITOR",
-    "P4EDITOR",
-    "KUBE_EDITOR",
-    "GH_EDITOR",
-    "SUDO_EDITOR",
-    "FCEDIT",
-)
-"""Variables that come before those above, where they are set."""
 
 
 def arguments_for(arguments: Sequence[str], command: str, *, takes_input: bool = False) -> tuple[list[str], bytes]:
@@ -109,22 +95,7 @@ def environment(ctx: Any, *, user: bool = False) -> Mapping[str, str]:
     if programs not in path.split(os.pathsep):
         env["PATH"] = f"{programs}{os.pathsep}{path}"
     env.update(_session_variables(ctx))
-    env.pop("GPG_TTY", None)  # pi's own terminal, on which a question would be written over the screen
-    return {**env, **_without_terminal(env, user=user)}
-
-
-def _without_terminal(env: dict[str, str], *, user: bool) -> dict[str, str]:
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "no_editor.sh")
-    own = ["--user", env.get("VISUAL") or env.get("EDITOR", "")] if user else []
-    none = shlex.join(["sh", script, *own])
-    changed = {name: none for name in (*_EDITORS, *_OTHER_EDITORS) if name in _EDITORS or name in env}
-    changed |= dict.fromkeys(_PAGERS, "cat")
-    changed |= {
-        "GIT_EDITOR": none,
-        "GIT_SEQUENCE_EDITOR": shlex.join(["sh", script, "--sequence", *own]),
-        "GIT_TERMINAL_PROMPT": "0",
-    }
-    return changed if user else {**changed, "GIT_ASKPASS": env.get("GIT_ASKPASS", ""), "SSH_ASKPASS_REQUIRE": "never"}
+    return without_terminal(env, user=user)
 
 
 def _session_variables(ctx: Any) -> dict[str, str]:
