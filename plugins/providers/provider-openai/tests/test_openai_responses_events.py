@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_hookspecs import Model, RequestFailed
+from pi_hookspecs import Model, ModelCost, RequestFailed
 from pi_provider_openai.responses_events import ResponsesFeeder, responses_usage
 from pi_testing.fake_servers.openai import call, reasoning, response_events, text
 
@@ -393,3 +393,142 @@ def test_usage_leaves_the_cache_out_of_the_input(make_model):
 
     assert (usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning) == (30, 60, 10, 9, 4)
     assert usage.total_tokens == 109
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        (text("part1 "), text("part2")),
+        (reasoning("Hm."), text("a")),
+        (text("a"), call("c", "read", path="a")),
+        (call("c", "read", path="a"), call("d", "ls")),
+    ],
+    ids=["texts", "thinking and text", "text and call", "calls"],
+)
+@pytest.mark.parametrize("left_out", [(), ("output_item.added",), ("output_item.done",), ("completed",)], ids=str)
+def test_items_may_share_an_index(answer, blocks, left_out):
+    events = response_events(*blocks)
+    for event in events:  # each item has an id of its own
+        if "output_index" in event:
+            own, event["output_index"] = f"item_{event['output_index']}", 0
+            if "item" in event:
+                event["item"] = {**event["item"], "id": own}
+            else:
+                event["item_id"] = own
+    output = events[-1]["response"]["output"]
+    events[-1]["response"]["output"] = [{**item, "id": f"item_{n}"} for n, item in enumerate(output)]
+    events = without(events, *left_out) + ([b"[DONE]"] if left_out == ("completed",) else [])
+
+    message = answer(*events)
+
+    whole = answer(*response_events(*blocks))
+    assert message.text == whole.text
+    assert [(each.name, each.arguments) for each in message.tool_calls] == [
+        (each.name, each.arguments) for each in whole.tool_calls
+    ]
+    assert len(message.content) == len(blocks)
+
+
+def test_an_item_whose_id_differs_in_each_event_is_one(answer):
+    events = deepcopy(WHOLE)
+    for number, event in enumerate(events):
+        if "item" in event:
+            event["item"]["id"] = f"{event['item']['type']}_{number}"
+        elif "item_id" in event:
+            event["item_id"] = f"random_{number}"
+    message = answer(*events)
+
+    assert (message.text, [each.arguments for each in message.tool_calls]) == ("Hello", [{"path": "a"}, {}])
+    assert len(message.content) == 4
+
+
+@pytest.mark.parametrize("end", ["{}", "", None])
+@pytest.mark.parametrize("as_object", [False, True])
+def test_arguments_that_only_their_own_end_has_are_kept(answer, end, as_object):
+    events = without(response_events(call("c", "read", path="a")), "function_call_arguments.delta")
+    for event in events:
+        if event["type"] == "response.function_call_arguments.done":
+            event["arguments"] = {"path": "a"} if as_object else '{"path": "a"}'
+        for item in (event.get("item"), *event.get("response", {}).get("output", ())):
+            if item and item["type"] == "function_call":
+                item["arguments"] = end
+
+    assert answer(*events).tool_calls[0].arguments == {"path": "a"}
+
+
+def test_arguments_that_are_an_object_are_taken(answer):
+    item = {**NAMED, "arguments": {"path": "a"}}
+    done = {"type": "response.output_item.done", "output_index": 0, "item": item}
+
+    assert answer(done, {"type": "response.completed"}).tool_calls[0].arguments == {"path": "a"}
+
+
+@pytest.mark.parametrize("left_out", [(), ("output_item.added",), ("function_call_arguments.delta",)], ids=str)
+def test_several_calls_in_one_are_taken_apart_if_all_are_offered(answer, left_out):
+    uses = [{"recipient_name": f"functions.{name}", "parameters": {"path": "x"}} for name in ("read", "ls")]
+    events = without(response_events(call("c", "multi_tool_use.parallel", tool_uses=uses)), *left_out)
+    apart = answer(*events, tools=["read", "ls"])
+    unknown = answer(*events, tools=["read"])
+
+    assert [(each.id, each.name, each.arguments) for each in apart.tool_calls] == [
+        ("c_0", "read", {"path": "x"}),
+        ("c_1", "ls", {"path": "x"}),
+    ]
+    assert [each.name for each in unknown.tool_calls] == ["multi_tool_use.parallel"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"error": {"message": "No room."}},
+        {"error": "No room."},
+        {"detail": "No room."},
+        {"error_message": "No room."},
+        {"code": 1302, "message": "No room."},
+        {"type": "error", "message": "No room."},
+        {"type": "error", "error": {"type": "overloaded_error", "message": "No room."}},
+        {"object": "error", "message": "No room."},
+        b"No room.",
+    ],
+    ids=str,
+)
+def test_an_error_in_any_shape_is_shown(answer, error):
+    message = answer(*WHOLE[:5], error)
+
+    assert message.stop_reason == "error"
+    assert "No room." in message.error_message
+    assert "None" not in message.error_message
+
+
+def test_the_mark_of_the_end_completes_whole_items_only(answer):
+    whole = answer(*without(WHOLE, "completed"), b"[DONE]")
+    half = answer(*WHOLE[:-2], b"[DONE]")
+
+    assert (whole.text, whole.stop_reason, len(whole.tool_calls)) == ("Hello", "toolUse", 2)
+    assert half.error_message.startswith("OpenAI Responses stream ended before a terminal response event")
+
+
+@pytest.mark.parametrize(("tier", "factor"), [("flex", 0.5), ("priority", 2), ("default", 1), (None, 1)])
+def test_the_service_tier_that_answered_changes_the_price(make_model, fed, final, tier, factor):
+    model = make_model("openai-responses", id="gpt-5.4", cost=ModelCost(input=5, output=10))
+    events = response_events(text("a"))
+    events[-1]["response"] |= {
+        "service_tier": tier,
+        "usage": {"input_tokens": 1_000_000, "output_tokens": 0, "total_tokens": 1_000_000},
+    }
+
+    assert final(fed(ResponsesFeeder(model), *events)).usage.cost.total == 5 * factor
+
+
+def test_reasoning_beside_the_output_and_ticks_are_counted(make_model):
+    usage = {
+        "input_tokens": 100,
+        "output_tokens": 10,
+        "total_tokens": 410,
+        "cost_in_usd_ticks": 5_000_000_000,
+        "output_tokens_details": {"reasoning_tokens": 300},
+    }
+    found = responses_usage(usage, make_model("openai-responses"))
+
+    assert (found.input, found.output, found.reasoning, found.total_tokens) == (100, 310, 300, 410)
+    assert (found.cost.total, found.cost.total_from_provider) == (0.5, True)

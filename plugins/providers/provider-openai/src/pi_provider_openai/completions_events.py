@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from pi_hookspecs.messages import Usage
 from pi_provider_kit import (
     PARALLEL_CALLS,
     REPAIR_NOTE,
@@ -27,18 +26,17 @@ from pi_provider_kit import (
     sanitized_id,
     shown_bytes,
     status_of_ending,
-    token_count,
     unread_calls,
     with_cost,
 )
 from pi_provider_openai.completions_messages import REASONING_FIELDS
 from pi_provider_openai.feed import Feeder
-from pi_provider_openai.shared import tier_factor
+from pi_provider_openai.shared import counted_tokens, tier_factor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pi_hookspecs.messages import StopReason
+    from pi_hookspecs.messages import StopReason, Usage
     from pi_hookspecs.models import Model
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_hookspecs.tools import Tool
@@ -555,36 +553,13 @@ def completions_usage(usage: dict[str, Any], model: Model, tier: str | None = No
         model: The model, for its prices.
         tier: The service tier that answered.
     """
-    inputs, outputs = _details(usage, "prompt_tokens_details"), _details(usage, "completion_tokens_details")
-    read = token_count(inputs.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
-    written = token_count(inputs.get("cache_write_tokens"))
-    reasoning = token_count(outputs.get("reasoning_tokens"), usage.get("reasoning_tokens"))
-    prompt, output = token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens"))
-    missing = max(0, token_count(usage.get("total_tokens")) - prompt - output)
-    if missing and missing != reasoning and missing in (read, written, read + written):
-        prompt += missing  # the cached tokens are not in it
-    elif missing and missing != token_count(inputs.get("audio_tokens")) + token_count(outputs.get("audio_tokens")):
-        output += missing
-        reasoning = max(reasoning, missing)
-    if max(read, written) <= prompt < read + written:  # the same tokens, under two names
-        written = prompt - read if written != read else 0
-    return with_cost(
-        model,
-        Usage(
-            input=max(0, prompt - read - written),
-            output=output,
-            cache_read=read,
-            cache_write=written,
-            reasoning=reasoning,
-        ),
-        billed_dollars(usage),
-        factor=tier_factor(tier, model),
+    counted = counted_tokens(
+        usage,
+        ("prompt_tokens", "completion_tokens"),
+        usage.get("prompt_tokens_details"),
+        usage.get("completion_tokens_details"),
     )
-
-
-def _details(usage: dict[str, Any], name: str) -> dict[str, Any]:
-    details = usage.get(name)
-    return details if isinstance(details, dict) else {}
+    return with_cost(model, counted, billed_dollars(usage), factor=tier_factor(tier, model))
 
 
 def _failure(error: Any) -> HttpFailed:

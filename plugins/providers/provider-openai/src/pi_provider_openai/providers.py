@@ -227,8 +227,9 @@ def _responses_reader(model: Model, context: Context, **settings: str) -> Answer
     from pi_provider_kit import SentTools
     from pi_provider_openai.responses_events import ResponsesFeeder
 
-    feeder = ResponsesFeeder(model, **settings)
-    feeder.builder.tools = SentTools(context.tools, model)
+    sent = SentTools(context.tools, model)
+    feeder = ResponsesFeeder(model, tools=[tool.name for tool in sent], **settings)
+    feeder.builder.tools = sent
     return feeder
 
 

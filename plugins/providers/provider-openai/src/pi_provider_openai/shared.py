@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_hookspecs.content import ImageContent, TextContent
 from pi_hookspecs.errors import RequestFailed
+from pi_hookspecs.messages import Usage
 from pi_provider_kit import (
     HttpRequest,
     clamp_thinking_level,
@@ -16,6 +17,7 @@ from pi_provider_kit import (
     shown_bytes,
     strict_parameters,
     strict_schema,
+    token_count,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ __all__ = [
     "cache_key",
     "cache_retention",
     "copilot_headers",
+    "counted_tokens",
     "function_of",
     "loads",
     "max_tokens",
@@ -159,6 +162,37 @@ def loads(data: bytes) -> Any:
     except ValueError as error:
         message = f"The host sent an event that is not JSON: {shown_bytes(data)}. Choose another model."
         raise RequestFailed(message) from error
+
+
+def counted_tokens(usage: dict[str, Any], names: tuple[str, str], inputs: Any, outputs: Any) -> Usage:
+    """Return the tokens that a host reports, without their price.
+
+    The input includes cache reads and writes, and the output the reasoning. Some hosts leave one of them out: the total
+    tells which. Some name one prompt as read and as written.
+
+    Args:
+        usage: The report.
+        names: The keys of all input and all output.
+        inputs: The parts of the input, if there are any.
+        outputs: The parts of the output.
+    """
+    inputs = inputs if isinstance(inputs, dict) else {}
+    outputs = outputs if isinstance(outputs, dict) else {}
+    read = token_count(inputs.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
+    written = token_count(inputs.get("cache_write_tokens"))
+    reasoning = token_count(outputs.get("reasoning_tokens"), usage.get("reasoning_tokens"))
+    prompt, output = (token_count(usage.get(name)) for name in names)
+    missing = max(0, token_count(usage.get("total_tokens")) - prompt - output)
+    if missing and missing != reasoning and missing in (read, written, read + written):
+        prompt += missing  # the cached tokens are not in it
+    elif missing and missing != token_count(inputs.get("audio_tokens")) + token_count(outputs.get("audio_tokens")):
+        output += missing
+        reasoning = max(reasoning, missing)
+    if max(read, written) <= prompt < read + written:  # the same tokens, under two names
+        written = prompt - read if written != read else 0
+    return Usage(
+        input=max(0, prompt - read - written), output=output, cache_read=read, cache_write=written, reasoning=reasoning
+    )
 
 
 def tier_factor(tier: str | None, model: Model) -> float:
