@@ -22,6 +22,36 @@ async def test_content_is_raw(text, tmp_path):
     assert await text("read", path="a") == "\ufeffone\r\ntwo\ufffd\n"
 
 
+TEXTS = [
+    ("gb18030", "\u8fd9\u662f\u4e00\u4e2a\u6d4b\u8bd5\u6587\u4ef6\uff0c\u5185\u5bb9\u662f\u4e2d\u6587\u3002\n"),
+    ("shift-jis", "\u3053\u308c\u306f\u65e5\u672c\u8a9e\u306e\u30c6\u30ad\u30b9\u30c8\u3067\u3059\u3002\n"),
+    ("latin-1", "Gr\u00fc\u00dfe aus K\u00f6ln, sch\u00f6ne H\u00e4user und B\u00e4ume\n"),
+    ("latin-1", "caf\u00e9\n"),
+]
+
+
+@pytest.mark.parametrize(("encoding", "line"), TEXTS)
+async def test_a_text_that_is_not_utf8_is_reported_and_never_overwritten(text, failure, tmp_path, encoding, line):
+    content = (line * 20).encode(encoding)
+    (tmp_path / "a").write_bytes(content)
+
+    shown = await text("read", path="a")
+
+    assert "\ufffd" in shown
+    assert "[Not UTF-8 (detected: " in shown
+    assert "It is not UTF-8 (detected: " in await failure("write", path="a", content="new")
+    assert "It is not UTF-8 (detected: " in await failure("edit", path="a", oldText=line[:3], newText="x")
+    assert (tmp_path / "a").read_bytes() == content
+
+
+async def test_a_character_that_a_limit_cuts_is_no_other_encoding(text, tmp_path):
+    (tmp_path / "a").write_text("x" + "\u8fd9" * 30_000)
+    (tmp_path / "b").write_text("\u8fd9" * 30 + "\n" + "x\n" * 3000)
+
+    assert "Not UTF-8" not in await text("read", path="a")
+    assert "Not UTF-8" not in await text("read", path="b")
+
+
 async def test_an_empty_file_is_an_empty_text(text, tmp_path):
     (tmp_path / "a").touch()
 

@@ -155,3 +155,17 @@ async def test_any_number_of_folders_is_made_or_the_reason_reported(text, failur
     assert (await failure("write", path="c" * 300 + "/f", content="x")).startswith(
         "ENAMETOOLONG: name too long, mkdir '"
     )
+
+
+async def test_a_byte_order_mark_stays_and_wide_encodings_are_refused(text, failure, tmp_path):
+    (tmp_path / "marked").write_bytes(b"\xef\xbb\xbfold\n")
+    (tmp_path / "wide").write_text("old\n", encoding="utf-16")
+    (tmp_path / "picture").write_bytes(b"\x89PNG\r\n\x1a\n\0\xff")
+
+    await text("write", path="marked", content="new\n")
+    await text("write", path="picture", content="new\n")
+
+    assert (tmp_path / "marked").read_bytes() == b"\xef\xbb\xbfnew\n"
+    assert (tmp_path / "picture").read_bytes() == b"new\n"
+    assert "detected: utf-16le" in await failure("write", path="wide", content="new\n")
+    assert (tmp_path / "wide").read_text(encoding="utf-16") == "old\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -170,4 +171,12 @@ def _read(file: BinaryIO, size: int, wanted: _ReadRequest) -> _Read:
 
     piece = read_lines(file, size, wanted.offset, wanted.limit, head=head, stopped=wanted.stopped)
     text, details = show(piece, wanted.path, wanted.limit)
+    if piece.sample and not head.startswith(codecs.BOM_UTF8):
+        from pi_tools.editing.encoding import detect
+
+        found = detect(piece.sample) or "no encoding that is known"
+        text += (
+            f"\n\n[Not UTF-8 (detected: {found}): U+FFFD stands for what could not be decoded. "
+            "Read and convert it with bash (iconv); edit and write refuse it]"
+        )
     return ToolResult.text(text, details=details)

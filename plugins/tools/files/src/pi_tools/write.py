@@ -10,7 +10,7 @@ from pi_tools.failure import system_failure
 from pi_tools.mutation_queue import file_mutation_queue
 from pi_tools.paths import locate, resolve
 from pi_tools.text import clean, to_utf8
-from pi_tools.threads import check
+from pi_tools.threads import check, finish
 from pi_tools.workspace import file_operations
 
 if TYPE_CHECKING:
@@ -42,13 +42,16 @@ def write_tool(cwd: str | None = None, options: WriteOptions | None = None) -> T
         content = to_utf8(params["content"])
         operations: WriteOperations | None = file_operations(ctx, options)
         where = cwd or str(ctx.cwd)
-        absolute = await locate(path, where) if operations is None else resolve(path, where)
+        here = operations is None
+        absolute = await locate(path, where) if here else resolve(path, where)
         if operations is None:
             from pi_tools.local_files import LocalWriteOperations
 
             operations = LocalWriteOperations()
         async with file_mutation_queue(absolute):
             check(signal)
+            if here:
+                content = await finish(_kept, absolute, content, clean(path))
             await _write(operations, absolute, content)
         return ToolResult.text(f"Successfully wrote {len(content)} bytes to {clean(path)}")
 
@@ -64,6 +67,12 @@ def write_tool(cwd: str | None = None, options: WriteOptions | None = None) -> T
         constrained_sampling="prefer",
         prompt_guidelines=("Use write for new files and complete rewrites only; change existing files with edit.",),
     )
+
+
+def _kept(path: str, content: bytes, shown: str) -> bytes:
+    from pi_tools.editing.encoding import replacement
+
+    return replacement(path, content, shown)
 
 
 async def _write(operations: WriteOperations, path: str, content: bytes) -> None:

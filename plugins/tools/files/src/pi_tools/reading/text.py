@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pi_tools.editing.encoding import is_utf8
 from pi_tools.failure import ToolFailure
 from pi_tools.truncate import MAX_BYTES, MAX_LINES, format_size, truncate_head
 
@@ -32,6 +33,7 @@ class Slice(NamedTuple):
         first_open: Whether the end of the first line was not found within the limit.
         after: Number of pieces between newlines after the requested lines; None if the rest was not read.
         total: Pieces in the file, counting the empty one after a final newline; None as above.
+        sample: The bytes of ``text`` if they are not UTF-8.
     """
 
     start: int
@@ -43,6 +45,7 @@ class Slice(NamedTuple):
     first_open: bool
     after: int | None
     total: int | None
+    sample: bytes = b""
 
 
 class _Scan:
@@ -180,6 +183,7 @@ def _assemble(
     else:
         lines += not last.endswith(b"\n") and size > 0
     text = body[:-1] if whole and satisfied and body.endswith(b"\n") else body
+    valid = text.isascii() or is_utf8(text, whole=whole)
     return Slice(
         offset,
         text.decode("utf-8", "replace"),
@@ -190,6 +194,7 @@ def _assemble(
         first_open,
         after,
         total,
+        b"" if valid else text,
     )
 
 
