@@ -245,6 +245,12 @@ BROKEN = [
     (HEAD + '"modelOverrides": []}}}', 4, "modelOverrides is []; it must be an object"),
     (HEAD + '"modelOverrides": {\n"x": 1}}}}', 5, "an override is 1; it must be an object"),
     (HEAD + '"modelOverrides": {\n"x": {\n"cost": {"input": "free"}}}}}}', 6, "input is 'free'"),
+    (
+        HEAD + '"compat": {\n"supportsStore": "false"}}}}',
+        5,
+        "compat.supportsStore is 'false'; it must be true or false",
+    ),
+    (HEAD + '"models": [{"id": "m",\n"compat": {\n"maxTokensField": "max"}}]}}}', 6, "compat.maxTokensField is 'max'"),
     (HEAD + '"keyVariables": [1]}}}', 4, "keyVariables must be a list of names"),
     ('{"providers": {\n"new": {"apiKey": "k"}}}', 2, "no plugin registers provider 'new', so it needs baseUrl and api"),
     ('{"providers": {"new": {\n"baseUrl": "u",\n"models": [{"id": "m"}]}}}', 3, "model 'm' has no api"),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve, field, frozen
 
 from pi_core.base.lenient_json import read_json
+from pi_core.models.compat import check_compats
 from pi_hookspecs import ProviderInfo
 from pi_hookspecs.model_json import Wrong, field_of, headers_of, line_of, models_of, override_of, repeated_keys
 from pi_hookspecs.values import ReprMixin
@@ -195,6 +196,7 @@ def provider_config(name: str, data: Any, base: ProviderInfo | None) -> Provider
     """
     if not isinstance(data, dict):  # the message does not quote it: it may be a key
         raise Wrong(f"provider {name!r} must be an object")
+    check_compats(data)
     own = field_of(data, "models", list, [])
     overrides = field_of(data, "modelOverrides", dict, {})
     entries = {each["id"]: each for each in own if isinstance(each, dict) and isinstance(each.get("id"), str)}
