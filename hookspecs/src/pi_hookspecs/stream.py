@@ -281,10 +281,16 @@ class MessageBuilder:
         return ToolCallDelta(source=self, content_index=index, delta=delta)
 
     def tool_call_end(self, index: int, *, thought_signature: str | None = None) -> ToolCallEnd:
-        """Close a tool call. Arguments that are not a JSON object leave ``arguments_error`` on the call."""
+        """Close a tool call. Arguments that are not a JSON object leave ``arguments_error`` on the call.
+
+        Their text, or its beginning, is in ``extra["argumentsText"]``: the model is shown what it sent.
+        """
         block = self._blocks[index]
-        arguments, problem = _parse_arguments("".join(block.parts))
+        text = "".join(block.parts)
+        arguments, problem = _parse_arguments(text)
         call = ToolCall(block.id, block.name, arguments, thought_signature, arguments_error=problem)
+        if problem is not None:
+            call = evolve(call, extra={ARGUMENTS_TEXT: text[:_SHOWN]})
         block.finished = call
         return ToolCallEnd(source=self, content_index=index, tool_call=call)
 
@@ -358,6 +364,12 @@ class MessageBuilder:
             **more,
         )
 
+
+ARGUMENTS_TEXT = "argumentsText"
+"""Key of the text of invalid arguments in a call's ``extra``."""
+
+_SHOWN = 4000
+"""Characters of it that are kept."""
 
 _EMPTY = (TextContent(""), ThinkingContent(""))
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.agent.validation import ArgumentValidator
-from pi_hookspecs import InvalidArguments, Tool, ToolCall, tool
+from pi_hookspecs import InvalidArguments, MessageBuilder, Model, Tool, ToolCall, tool
 from pi_testing import for_each
 
 READ = {
@@ -164,6 +164,18 @@ class TestText:
             ArgumentValidator().validate(a_tool(READ), call)
 
         assert str(caught.value) == 'Invalid arguments for tool "read": arguments are not valid JSON: line 1'
+
+    def test_arguments_that_are_no_json_are_shown_to_the_model(self):
+        builder = MessageBuilder(Model(id="m", name="M", api="a", provider="p"))
+        index = builder.tool_call_start("1", "read").content_index
+        builder.tool_call(index, '{"path": "x')
+        call = builder.tool_call_end(index).tool_call
+
+        with pytest.raises(InvalidArguments) as caught:
+            ArgumentValidator().validate(a_tool(READ), call)
+
+        assert str(caught.value).startswith('Invalid arguments for tool "read": arguments are not valid JSON')
+        assert str(caught.value).endswith('\n\nReceived arguments:\n{"path": "x')
 
     @for_each("arguments", [[], "x", None, 5])
     @for_each("schema", [READ, {}])

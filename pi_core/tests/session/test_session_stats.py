@@ -97,3 +97,17 @@ def test_the_wire_has_the_names_of_the_contract():
         "cost": 0.0,
         "costByModel": {},
     }
+
+
+def test_summaries_count_for_the_model_that_answered_before():
+    manager = SessionManager.in_memory("/work")
+    first = manager.append_message(UserMessage(content="hi"))
+    manager.append_message(answer(10))
+    manager.append_compaction("short", first, 5, usage=usage(1))
+    manager.branch_with_summary(first, "left", usage=usage(100))
+    manager.append_usage("title", "p", "small", usage(10))
+
+    stats = manager.stats()
+
+    assert stats.cost_by_model == {"p/m": 1.5, "p/small": 0.5}
+    assert sum(stats.cost_by_model.values()) == stats.cost

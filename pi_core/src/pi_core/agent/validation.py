@@ -16,6 +16,7 @@ from pi_core.agent.json_values import NotJson, json_copy
 from pi_core.agent.plain_schemas import fits, is_plain
 from pi_core.agent.safe_text import exception_message
 from pi_hookspecs.errors import InvalidArguments
+from pi_hookspecs.stream import ARGUMENTS_TEXT
 
 if TYPE_CHECKING:
     from pi_core.agent.schema import CompiledSchema
@@ -52,7 +53,7 @@ class ArgumentValidator:
             InvalidArguments: The arguments or the schema itself are invalid; the message is written for the model.
         """
         if call.arguments_error is not None:
-            raise InvalidArguments(f'Invalid arguments for tool "{tool.name}": {call.arguments_error}')
+            raise InvalidArguments(_unreadable(tool, call))
         arguments, errors = self._fit(tool, call)
         if errors:
             raise InvalidArguments(_report(tool, call, errors))
@@ -117,6 +118,16 @@ class ArgumentValidator:
 def _report(tool: Tool, call: ToolCall, errors: list[str]) -> str:
     lines = "\n".join(f"  - {error}" for error in errors[:_MAX_ERRORS])
     return f'Validation failed for tool "{tool.name}":\n{lines}\n\nReceived arguments:\n{_pretty(call.arguments)}'
+
+
+def _unreadable(tool: Tool, call: ToolCall) -> str:
+    """Return the error for arguments that are no JSON object, with their text, so that the model sees its slip."""
+    words = f'Invalid arguments for tool "{tool.name}": {call.arguments_error}'
+    text = call.extra.get(ARGUMENTS_TEXT)
+    if not isinstance(text, str) or not text:
+        return words
+    shown = text.encode("utf-8", "backslashreplace").decode()
+    return f"{words}\n\nReceived arguments:\n{shown}"
 
 
 def _pretty(arguments: Any) -> str:

@@ -40,7 +40,8 @@ class SessionStats:
         total_messages: All messages of any role, including stored system messages.
         tokens: Tokens of answers, summaries, and requests of tools.
         cost: US dollars.
-        cost_by_model: US dollars by ``provider/id``, where entries name the model that answered; in the order of use.
+        cost_by_model: US dollars by ``provider/id``, in the order of use. A summary counts for the model of the answer
+            before it; requests that tools made are left out.
         context_usage: Usage of the context window; set by the agent's session, which knows the model.
     """
 
@@ -71,6 +72,8 @@ class StatsCounter:
         self._input = self._output = self._cache_read = self._cache_write = 0
         self._cost = 0.0
         self._by_model: dict[str, float] = {}
+        self._model: str | None = None
+        """The model of the latest answer: it also makes the summaries, whose entries name none."""
 
     def count(self, session_id: str, file: Path | None) -> SessionStats:
         """Count the entries appended since the last call, and return the totals."""
@@ -100,14 +103,15 @@ class StatsCounter:
         elif isinstance(entry, UsageEntry):
             self._add_usage(entry.usage, f"{entry.provider}/{entry.model}")
         elif isinstance(entry, CompactionEntry | BranchSummaryEntry):
-            self._add_usage(entry.usage)
+            self._add_usage(entry.usage, self._model)
 
     def _add_message(self, message: AgentMessage) -> None:
         self._messages += 1
         if isinstance(message, AssistantMessage):
             self._answers += 1
             self._calls += len(message.tool_calls)
-            self._add_usage(message.usage, f"{message.provider}/{message.model}")
+            self._model = f"{message.provider}/{message.model}"
+            self._add_usage(message.usage, self._model)
         elif isinstance(message, ToolResultMessage):
             self._results += 1
             self._add_usage(message.usage)
@@ -116,7 +120,7 @@ class StatsCounter:
 
     def _add_usage(self, usage: Usage | None, model: str | None = None) -> None:
         if usage is not None:
-            if model is not None and usage.total_tokens:
+            if model is not None and (usage.total_tokens or usage.cost.total):
                 self._by_model[model] = self._by_model.get(model, 0.0) + usage.cost.total
             self._input += usage.input
             self._output += usage.output

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from pi_hookspecs.content import ToolCall, UnknownContent
 from pi_hookspecs.errors import Aborted, RequestFailed
-from pi_hookspecs.stream import MessageBuilder, ToolCallEnd
+from pi_hookspecs.stream import ARGUMENTS_TEXT, MessageBuilder, ToolCallEnd
 from pi_provider_kit.partial import PartialJson
 
 if TYPE_CHECKING:
@@ -143,4 +143,5 @@ def _repaired(call: ToolCall, text: str) -> ToolCall:
     if repair is None:
         return call
     arguments, note = repair
-    return evolve(call, arguments=arguments, arguments_error=None, extra={**call.extra, REPAIR_NOTE: note})
+    extra = {name: value for name, value in call.extra.items() if name != ARGUMENTS_TEXT}
+    return evolve(call, arguments=arguments, arguments_error=None, extra={**extra, REPAIR_NOTE: note})
