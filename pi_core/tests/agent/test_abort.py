@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from pi_core import Agent
+from pi_core import Agent, LoopCallbacks
 from pi_hookspecs import AbortController, ToolResult
 
 
@@ -157,22 +157,29 @@ async def test_half_a_tool_call_is_not_kept_and_never_run(llm, run, tool, contro
 # Around tools
 
 
-async def test_between_answer_and_tools_no_call_is_prepared(llm, tool):
+async def test_between_answer_and_tools_no_call_is_prepared_and_each_has_a_result(llm, tool):
+    asked = []
+
+    async def ask(question, signal):
+        asked.append(question)
+
     def abort(event):
         if event.type == "message_end" and event.message.role == "assistant":
             agent.abort()
 
-    agent = Agent(stream=llm.stream, model=llm.model, tools=[tool("t")])
+    agent = Agent(stream=llm.stream, model=llm.model, tools=[tool("t")], callbacks=LoopCallbacks(before_tool_call=ask))
     agent.subscribe(abort)
     llm.turn(llm.call("t"), llm.call("t"))
     await agent.prompt("go")
 
-    assert [message.role for message in agent.state.messages] == ["user", "assistant", "assistant"]
+    roles = [message.role for message in agent.state.messages]
+    assert roles == ["user", "assistant", "toolResult", "toolResult", "assistant"]
+    assert asked == []
     assert agent.state.messages[-1].stop_reason == "aborted"
     assert len(llm.contexts) == 1
 
 
-async def test_prepared_calls_end_unrun_and_the_others_get_no_result(llm, run, tool, controller):
+async def test_prepared_calls_end_unrun_and_so_do_the_others(llm, run, tool, controller):
     ran_tools = []
 
     async def execute(params, signal, update):
@@ -190,9 +197,9 @@ async def test_prepared_calls_end_unrun_and_the_others_get_no_result(llm, run, t
     assert [(result.tool_call_id, result.text) for result in ran.results] == [
         ("c1", "Operation aborted"),
         ("c2", "Operation aborted"),
+        ("c3", "Operation aborted"),
     ]
     assert all(result.is_error for result in ran.results)
-    assert "tes(c3)" not in ran.outline
 
 
 async def test_between_sequential_tools_the_rest_is_not_started(llm, run, tool, controller):
@@ -203,7 +210,7 @@ async def test_between_sequential_tools_the_rest_is_not_started(llm, run, tool, 
     llm.turn(llm.call("t"), llm.call("t"))
     ran = await run("go", tools=[tool("t", aborts)], signal=controller.signal, tool_execution="sequential")
 
-    assert [result.text for result in ran.results] == ["finished all the same"]
+    assert [result.text for result in ran.results] == ["finished all the same", "Operation aborted"]
     assert ran.answers[-1].stop_reason == "aborted"
 
 
@@ -368,6 +375,31 @@ async def test_cancelling_the_task_of_a_prompt_ends_the_run_in_good_order(llm, l
     assert not agent.state.is_streaming
     assert agent.state.pending_tool_calls == frozenset()
     assert log.outline[-1] == "agent_end"
+    assert agent.state.messages[-1].stop_reason == "aborted"
+
+
+async def test_cancelling_in_tools_gives_each_call_a_result_and_keeps_those_that_there_are(llm, tool):
+    ended = asyncio.Event()
+
+    async def waits(params, signal, update):
+        if ended.is_set():
+            await asyncio.Event().wait()
+        ended.set()
+        return ToolResult.text("the work")
+
+    def cancel(event):
+        if event.type == "tool_execution_end":
+            prompt.cancel()
+
+    agent = Agent(stream=llm.stream, model=llm.model, tools=[tool("t", waits)])
+    agent.subscribe(cancel)
+    llm.turn(llm.call("t"), llm.call("t"))
+    prompt = asyncio.create_task(agent.prompt("go"))
+    with suppress(asyncio.CancelledError):
+        await prompt
+
+    results = [message for message in agent.state.messages if message.role == "toolResult"]
+    assert [(each.text, each.is_error) for each in results] == [("the work", False), ("Operation aborted", True)]
     assert agent.state.messages[-1].stop_reason == "aborted"
 
 

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
         StreamFunction,
         ThinkingLevel,
         Tool,
+        ToolExecutionEndEvent,
+        ToolResultMessage,
     )
 
 __all__ = ["Agent", "AgentState"]
@@ -69,6 +71,7 @@ class _Run(ReprMixin):
         context: What the loop sends to the model.
         prompts: The messages that the run begins with.
         new: The messages that the run has appended.
+        finished: The ends of the latest answer's calls, by the calls' ids.
         ended: Whether ``agent_end`` was emitted.
     """
 
@@ -76,6 +79,7 @@ class _Run(ReprMixin):
     context: AgentContext
     prompts: Sequence[AgentMessage]
     new: list[AgentMessage] = field(factory=list)
+    finished: dict[str, ToolExecutionEndEvent] = field(factory=dict)
     ended: bool = False
 
 
@@ -320,6 +324,10 @@ class Agent:
             self._follow_up.mark_delivered(event.message)
         elif isinstance(event, MessageEndEvent):
             run.new.append(event.message)
+            if isinstance(event.message, AssistantMessage):
+                run.finished.clear()
+        elif event.type == "tool_execution_end":  # by name, as a run without calls does not load this class
+            run.finished[event.tool_call_id] = event
         elif isinstance(event, AgentEndEvent):
             run.ended = True
 
@@ -387,7 +395,8 @@ class Agent:
     async def _end_failed(self, run: _Run, why: str, model: Model) -> None:
         """End a run that failed: append a failed answer and emit the events that front ends wait for.
 
-        A message that had started is ended first; an answer that had started becomes the failed answer.
+        A message that had started is ended first; an answer that had started becomes the failed answer. Calls without
+        a result message get one: their result, if they had ended.
         """
         if run.ended:
             return
@@ -396,6 +405,9 @@ class Agent:
         if not isinstance(unfinished, AssistantMessage):
             if unfinished is not None:
                 await self._emit_despite_errors(run, MessageEndEvent(message=unfinished))
+            for result in _missing_results(run):
+                await self._emit_despite_errors(run, MessageStartEvent(message=result))
+                await self._emit_despite_errors(run, MessageEndEvent(message=result))
             for message in run.prompts[len(run.new) :]:  # keep the user's messages, whatever failed before
                 await self._emit_despite_errors(run, MessageStartEvent(message=message))
                 await self._emit_despite_errors(run, MessageEndEvent(message=message))
@@ -409,3 +421,24 @@ class Agent:
     async def _emit_despite_errors(self, run: _Run, event: AgentEvent) -> None:
         self._update(run, event)
         await self._subscribers.emit_despite_errors(event, run.abort.signal)
+
+
+def _missing_results(run: _Run) -> list[ToolResultMessage]:
+    """Return results for the calls of the latest answer that have no result message."""
+    answers = [index for index, message in enumerate(run.new) if isinstance(message, AssistantMessage)]
+    answer = run.new[answers[-1]] if answers else None
+    if not isinstance(answer, AssistantMessage) or answer.stop_reason in ("error", "aborted"):
+        return []
+    done = [getattr(message, "tool_call_id", None) for message in run.new[answers[-1] + 1 :]]
+    missing = [call for call in answer.tool_calls if call.id not in done]
+    if not missing:
+        return []
+    from pi_core.agent.tool_calls import message_of
+    from pi_core.agent.tool_run import ABORTED, failure
+
+    results = []
+    for call in missing:
+        end = run.finished.get(call.id)
+        result, duration_ms = (failure(ABORTED), None) if end is None else (end.result, end.duration_ms)
+        results.append(message_of(call, result, duration_ms))
+    return results

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import define, evolve, frozen
 
 from pi_core.agent.safe_text import exception_message
-from pi_core.agent.tool_run import failure, result_problem, run_tool
+from pi_core.agent.tool_run import ABORTED, failure, result_problem, run_tool
 from pi_core.agent.types import AfterToolCall, BeforeToolCall
 from pi_hookspecs import (
     ABORT_GRACE,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pi_core.agent.types import AgentContext, LoopConfig
     from pi_hookspecs import AbortSignal, AgentEvent, AgentMessage, AssistantMessage, Tool, ToolCall, ToolResult
 
-__all__ = ["ToolCallBatch"]
+__all__ = ["ToolCallBatch", "message_of"]
 
 BLOCKED = "Tool execution was blocked"
 REPAIR_NOTE = "argumentsRepair"
@@ -96,8 +96,7 @@ class ToolCallBatch(ReprMixin):
             return ()
         self._one_by_one = self.sequential(slots)
         if self.answer.stop_reason == "length":
-            for slot in slots:
-                await self.refuse(slot, CUT_OFF)
+            await self.refuse_all(slots, CUT_OFF)
         elif self._one_by_one:
             await self.run_one_by_one(slots)
         else:
@@ -118,9 +117,10 @@ class ToolCallBatch(ReprMixin):
         return next((tool for tool in self.context.tools if tool.name == call.name), None)
 
     async def run_one_by_one(self, slots: Sequence[_Slot]) -> None:
-        """Prepare and run the calls one after another, until an abort."""
+        """Prepare and run the calls one after another; after an abort, the rest is refused."""
         for position, slot in enumerate(slots):
             if self.signal.aborted:
+                await self.refuse_all(slots[position:], ABORTED)
                 return
             prepared = await self.prepare(slot)
             if prepared is not None:
@@ -131,8 +131,10 @@ class ToolCallBatch(ReprMixin):
     async def run_together(self, slots: Sequence[_Slot]) -> None:
         """Prepare the calls in order, then run all calls that may run concurrently."""
         ready: list[_Prepared] = []
+        not_prepared: Sequence[_Slot] = ()
         for position, slot in enumerate(slots):
             if self.signal.aborted:
+                not_prepared = slots[position:]
                 break
             prepared = await self.prepare(slot)
             if prepared is not None:
@@ -140,6 +142,7 @@ class ToolCallBatch(ReprMixin):
             if await self.interrupted(slots[position + 1 :]):
                 break
         await self.execute(ready)
+        await self.refuse_all(not_prepared, ABORTED)
 
     async def interrupted(self, rest: Sequence[_Slot]) -> bool:
         """Poll the steering queue if it may interrupt a batch, and skip the remaining calls if it contains messages."""
@@ -148,8 +151,7 @@ class ToolCallBatch(ReprMixin):
         self.steering = await self.config.get_steering_messages()
         if not self.steering:
             return False
-        for slot in rest:
-            await self.refuse(slot, SKIPPED)
+        await self.refuse_all(rest, SKIPPED)
         return True
 
     # Before
@@ -261,15 +263,16 @@ class ToolCallBatch(ReprMixin):
             )
         )
 
-    async def refuse(self, slot: _Slot, text: str) -> None:
-        """Finish a call with an error without running its tool."""
-        await self.start(slot)
-        await self.finish(slot, failure(text))
+    async def refuse_all(self, slots: Sequence[_Slot], text: str) -> None:
+        """Finish calls with an error without running their tools."""
+        for slot in slots:
+            await self.start(slot)
+            await self.finish(slot, failure(text))
 
     async def finish(self, slot: _Slot, result: ToolResult, duration_ms: int | None = None) -> None:
         """Set the result of a call and emit it."""
         result = slot.result = _with_repair_note(slot.call, result)
-        slot.message = _message(slot.call, result, duration_ms)
+        slot.message = message_of(slot.call, result, duration_ms)
         await self.emit(
             ToolExecutionEndEvent(
                 tool_call_id=slot.call.id,
@@ -313,7 +316,8 @@ def _with_repair_note(call: ToolCall, result: ToolResult) -> ToolResult:
     return evolve(result, details={**(result.details or {}), REPAIR_NOTE: note})
 
 
-def _message(call: ToolCall, result: ToolResult, duration_ms: int | None) -> ToolResultMessage:
+def message_of(call: ToolCall, result: ToolResult, duration_ms: int | None = None) -> ToolResultMessage:
+    """Return the message with the result of a call."""
     return ToolResultMessage(
         tool_call_id=call.id,
         tool_name=call.name,
