@@ -699,7 +699,7 @@ class AgentSession:
     def get_last_assistant_text(self) -> str | None:
         """Return the last answer's text without surrounding whitespace; None if there is none.
 
-        An answer that was aborted before it began is ignored.
+        Answers without text that failed, were aborted or cut, or only call tools, are skipped.
         """
         return self.runtime.transcript.last_text()
 

@@ -89,7 +89,7 @@ class Transcript:
     def last_text(self) -> str | None:
         """Return the last answer's text; see ``AgentSession.get_last_assistant_text``."""
         answers = (each for each in reversed(self._agent.state.messages) if isinstance(each, AssistantMessage))
-        last = next((each for each in answers if each.content or each.stop_reason != "aborted"), None)
+        last = next((each for each in answers if each.stop_reason == "stop" or each.text.strip()), None)
         return (last.text.strip() or None) if last is not None else None
 
     def take_branch(self) -> None:

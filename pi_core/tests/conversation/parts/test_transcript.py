@@ -6,6 +6,7 @@ import pytest
 
 from pi_core.conversation.message_queue import user_message
 from pi_hookspecs import NewEntry
+from pi_testing import for_each
 
 
 @pytest.fixture
@@ -63,8 +64,18 @@ async def test_a_good_answer_is_not_dropped(runtime, transcript, answer):
     assert transcript.last_answer() is good
 
 
-async def test_the_last_text_skips_an_answer_that_was_aborted_before_it_began(runtime, transcript, answer):
-    for message in (answer(" done \n"), answer(stop_reason="aborted")):
-        runtime.agent.append_message(message)
+@for_each("reason", ["aborted", "error", "length", "toolUse"])
+async def test_the_last_text_skips_an_answer_that_did_not_end_normally_and_says_nothing(
+    reason, runtime, transcript, answer
+):
+    runtime.agent.replace_messages([answer(" done \n"), answer(" ", stop_reason=reason)])
+    skipped = transcript.last_text()
+    runtime.agent.append_message(answer("half", stop_reason=reason))
 
-    assert transcript.last_text() == "done"
+    assert (skipped, transcript.last_text()) == ("done", "half")
+
+
+async def test_the_last_text_is_that_of_an_answer_that_ended_normally_even_if_it_has_none(runtime, transcript, answer):
+    runtime.agent.replace_messages([answer("done"), answer("")])
+
+    assert transcript.last_text() is None

@@ -169,7 +169,7 @@ async def _ask(socket: str, prompts: Sequence[Prompt], screen: Screen) -> int:
             images = [Image(data=each.data, mime_type=each.mime_type) for each in prompt.images]
             async for event in client.stream(prompt.text, images):
                 shown.take(event)
-        answer = await client.get_last_assistant_text() or ""
+        answer = shown.answer.text if shown.answer else await client.get_last_assistant_text() or ""
     if shown.failed is not None:
         shown.report_failure(shown.failed)
         return 1
@@ -191,6 +191,7 @@ class EventText(EventRows):
             have sent.
 
     Attributes:
+        answer: The last answer, while this is displayed.
         failed: The last answer if it failed.
         cut: The last answer if it was cut at the model's output limit.
         typed: Prompts that the user typed here, which are on the screen already.
@@ -201,6 +202,7 @@ class EventText(EventRows):
         self._whole = whole
         self._has_joined = False
         self._waiting: list[str] = []
+        self.answer: AssistantMessage | None = None
         self.failed: AssistantMessage | None = None
         self.cut: AssistantMessage | None = None
         self.typed: list[str] = []
@@ -222,6 +224,7 @@ class EventText(EventRows):
         super()._on_message_end(event)
         message = event.message
         if message.role == "assistant":
+            self.answer = message
             self.failed = message if message.stop_reason == "error" else None
             self.cut = message if message.stop_reason == "length" else None
         elif message.role == "user" and message.text in self.typed:
