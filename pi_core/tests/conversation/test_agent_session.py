@@ -36,6 +36,7 @@ from pi_hookspecs import (
     UserError,
     UserMessage,
     hookimpl,
+    text_of,
 )
 from pi_testing import PNG, error, stall, text, tool_call
 
@@ -1095,6 +1096,42 @@ async def test_an_abort_ends_a_hook_that_waits(session_of, script, recorder, hoo
     assert recorder.types[-1] == "agent_settled"
     assert recorder.events[-1].aborted
     assert not recorder.of("extension_error")
+
+
+async def _sends(session, how):
+    if how == "prompt":
+        await session.prompt("and now?", streaming_behavior="steer")
+    else:
+        await getattr(session, how)("and now?")
+
+
+@pytest.mark.parametrize("how", ["prompt", "steer", "follow_up"])
+async def test_what_is_sent_between_an_abort_and_the_end_of_its_tool_is_answered(session_of, script, how):
+    begun, end = asyncio.Event(), asyncio.Event()
+
+    async def cleans_up(call_id, args, signal, update, ctx):
+        begun.set()
+        await signal.wait()
+        await end.wait()
+        return ToolResult.text("cleaned up")
+
+    session = session_of(
+        tools=[Tool(name="slow", label="slow", description="slow", parameters={"type": "object"}, execute=cleans_up)]
+    )
+    script.turn(tool_call("slow")).turn(text("now this"))
+    first = asyncio.create_task(session.prompt("go"))
+    await begun.wait()
+    session.request_abort()
+
+    await _sends(session, how)
+    end.set()
+    await first
+    await asyncio.sleep(0)
+    await session.wait_for_idle()
+
+    assert session.get_steering_messages() == session.get_follow_up_messages() == ()
+    assert [text_of(each.content) for each in session.messages if each.role == "user"] == ["go", "and now?"]
+    assert session.messages[-1].text == "now this"
 
 
 async def test_an_abort_at_the_boundary_keeps_the_prompt_from_running_on(session_of, script, recorder):

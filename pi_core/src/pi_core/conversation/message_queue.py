@@ -28,6 +28,7 @@ class MessageQueue:
         self._runtime = runtime
         self._next_turn: list[CustomMessage] = []
         self._emitted: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._came_after_abort = False
 
     def add(self, messages: Sequence[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
         """Queue messages for the current run.
@@ -39,10 +40,16 @@ class MessageQueue:
             raise AgentBusy(
                 "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
             )
-        agent = self._runtime.agent
+        agent, signal = self._runtime.agent, self._runtime.signal
+        self._came_after_abort = self._came_after_abort or (signal is not None and signal.aborted)
         for message in messages:
             (agent.steer if behavior == "steer" else agent.follow_up)(message)
         self.emit_update()
+
+    def owes_answer(self) -> bool:
+        """Whether messages are queued that came after the abort of the prompt that has just ended; asked once."""
+        came, self._came_after_abort = self._came_after_abort, False
+        return came and self._runtime.agent.has_queued_messages()
 
     def add_for_next_turn(self, message: CustomMessage) -> None:
         """Queue a message for the user's next prompt."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
 
 from pi_core.conversation.event_copies import LazyCopies
 from pi_core.conversation.message_queue import user_message
-from pi_hookspecs import AgentBusy, AgentSettledEvent, UserMessage, text_of
+from pi_hookspecs import AgentBusy, AgentSettledEvent, PiError, UserMessage, text_of
 from pi_hookspecs.specs import agent as agent_specs
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class PromptTurns:
         self._tools = tools
         self._replace_model = replace_model
         self._ready = ready
+        self._late: asyncio.Task[None] | None = None
 
     async def prompt(
         self,
@@ -297,7 +299,19 @@ class PromptTurns:
         runtime.transcript.keep_deferred()
         if runtime.bridge.requests.warming is not None:
             runtime.bridge.requests.warming.on_settled(settled)
+        if self._queue.owes_answer():  # no run takes them: this one was aborted before they came
+            self._late = asyncio.create_task(self._answer_late())
         await runtime.events.emit(settled, None)
+
+    async def _answer_late(self) -> None:
+        """Answer messages that were sent after the abort of a prompt, before it had ended."""
+        try:
+            await self._runtime.gate.empty()
+            await self.resume()
+        except AgentBusy:  # another prompt has begun, which takes them
+            return
+        except PiError as error:
+            self._runtime.report_plugin_error("(session)", "queue", str(error))
 
 
 def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]:
