@@ -77,8 +77,15 @@ _RATES = r"rate.?limit|too many requests|tokens per (?:minute|day)|throttl"
 
 _AWS = ("amazonaws.com", "amazon-bedrock")
 
+_NAMED_MODEL = r"models?[ :/]*['\"`\\]*[\w./:@-]+['\"`\\]* "
+
 _CODE = r"(?<![\w.,:$-])(?:{})(?![\w-]|[.,]\d)"
 """A status within a text is a number of its own: not part of an id, a longer number, a time, a price or a version."""
+
+
+def _any(*words: str) -> str:
+    """Return a regular expression for any of the words."""
+    return "|".join(words)
 
 
 def _never_fits(text: str) -> bool:
@@ -96,16 +103,27 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
     FailureRule(
         "filtered",
         (None, 400, 403, 422),
-        r"content[_ ]?filter|content management policy|responsible_?ai_?policy|content_policy_violation"
-        r"|prompt was (?:blocked|flagged)",
+        _any(
+            r"content[_ ]?filter",
+            r"content management policy",
+            r"responsible_?ai_?policy",
+            r"content_policy_violation",
+            r"prompt was (?:blocked|flagged)",
+        ),
         source="Azure, OpenAI: content filters, also with status 200",
     ),
     FailureRule(
         "strict_tools",
         (None, 400),
-        r"strict tools|strict mode|(?:compiled )?grammar (?:is too large|compilation|is too complex)"
-        r"|optional parameters \("
-        r"|union types \(|schemas? (?:contains?|is|are) too (?:many|complex)|tools\.\d+\.[\w.]*strict",
+        _any(
+            r"strict tools",
+            r"strict mode",
+            r"(?:compiled )?grammar (?:is too large|compilation|is too complex)",
+            r"optional parameters \(",
+            r"union types \(",
+            r"schemas? (?:contains?|is|are) too (?:many|complex)",
+            r"tools\.\d+\.[\w.]*strict",
+        ),
         source="Anthropic: limits of strict tool use",
     ),
     # Compact
@@ -133,13 +151,23 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
     FailureRule(
         "quota",
         _ALL,
-        r"insufficient_quota|insufficient (?:balance|credits?|funds|quota)|billing|credit balance|out of (?:credits"
-        r"|budget)"
-        r"|quota (?:exceeded|exhausted)|exceeded your (?:current )?quota|usage[_ ]?limit|usage_not_included"
-        r"|available balance"
-        r"|monthly (?:usage|spending) limit|payment required|\"code\"\s*:\s*\"?1308(?!\d)"
-        r"|subscription (?:has |is |was )?(?:expired|ended|lapsed|required|inactive|not active|limit|quota)"
-        r"|(?:upgrade|renew|no active|without (?:a|an active)) (?:your )?subscription",
+        _any(
+            r"insufficient_quota",
+            r"insufficient (?:balance|credits?|funds|quota)",
+            r"billing",
+            r"credit balance",
+            r"out of (?:credits|budget)",
+            r"quota (?:exceeded|exhausted)",
+            r"exceeded your (?:current )?quota",
+            r"usage[_ ]?limit",
+            r"usage_not_included",
+            r"available balance",
+            r"monthly (?:usage|spending) limit",
+            r"payment required",
+            r"\"code\"\s*:\s*\"?1308(?!\d)",
+            r"subscription (?:has |is |was )?(?:expired|ended|lapsed|required|inactive|not active|limit|quota)",
+            r"(?:upgrade|renew|no active|without (?:a|an active)) (?:your )?subscription",
+        ),
         source="OpenAI, Anthropic, DeepSeek, OpenCode, Z.ai: an account, not a rate",
     ),
     FailureRule("quota", (402,), source="RFC 9110, 15.5.3"),
@@ -161,10 +189,20 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
     FailureRule(
         "overload",
         _WORDED,
-        r"overloaded|over capacity|at capacity|capacity (?:exceeded|constraints)|no capacity|(?:server"
-        r"|model)s? (?:is|are) busy"
-        r"|server_busy|currently busy|high (?:demand|load)|engine is currently|insufficient[_ ]system[_ ]resource"
-        r"|" + _CODE.format("529"),
+        _any(
+            r"overloaded",
+            r"over capacity",
+            r"at capacity",
+            r"capacity (?:exceeded|constraints)",
+            r"no capacity",
+            r"(?:server|model)s? (?:is|are) busy",
+            r"server_busy",
+            r"currently busy",
+            r"high (?:demand|load)",
+            r"engine is currently",
+            r"insufficient[_ ]system[_ ]resource",
+            _CODE.format("529"),
+        ),
         source="Anthropic, OpenAI, DeepSeek (finish reason insufficient_system_resource)",
     ),
     # Sign in
@@ -172,9 +210,18 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
     FailureRule(
         "auth",
         (None, 400),
-        r"invalid (?:x-)?api.?key|incorrect api key|api.?key (?:is )?(?:not valid|invalid|missing|required|expired)"
-        r"|authentication|unauthori[sz]ed|permission.?denied|access denied|no api key|expired token"
-        r"|token (?:has )?expired",
+        _any(
+            r"invalid (?:x-)?api.?key",
+            r"incorrect api key",
+            r"api.?key (?:is )?(?:not valid|invalid|missing|required|expired)",
+            r"authentication",
+            r"unauthori[sz]ed",
+            r"permission.?denied",
+            r"access denied",
+            r"no api key",
+            r"expired token",
+            r"token (?:has )?expired",
+        ),
         source="Gemini, xAI and gateways say 400 for a wrong key",
     ),
     FailureRule("auth", (None,), _CODE.format("401|403"), source="errors within a stream"),
@@ -183,23 +230,37 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
     FailureRule(
         "model",
         (None, 400, 422),
-        r"model_?not_?found|(?:unknown|invalid|no such) model\b|model identifier is invalid|not a valid model"
-        r"|deployment_?not_?found|model:? (?:does )?not exist|supported (?:api )?model names"
-        r"|models?[ :/]*['\"`\\]*[\w./:@-]+['\"`\\]* (?:was |is |does |has been |could )?(?:not (?:found|exist"
-        r"|be found|available)"
-        r"|deprecated|retired|unknown)",
+        _any(
+            r"model_?not_?found",
+            r"(?:unknown|invalid|no such) model\b",
+            r"model identifier is invalid",
+            r"not a valid model",
+            r"deployment_?not_?found",
+            r"model:? (?:does )?not exist",
+            r"supported (?:api )?model names",
+            _NAMED_MODEL + r"(?:was |is |does |could )?not (?:found|exist|be found|available)",
+            _NAMED_MODEL + r"(?:is |has been )?(?:deprecated|retired|unknown)",
+        ),
         source="OpenAI Responses, Mistral, OpenRouter, xAI, DeepSeek, Bedrock say 400 for an unknown model",
     ),
     FailureRule("configuration", (501, 505, 511), source="RFC 9110, 15.6.2 and 15.6.6; llama.cpp: not_supported_error"),
     FailureRule(
         "configuration",
         (None, 500),
-        r"requires? (?:the )?[`'\"]?--\w|--[a-z][\w-]+ flag|\bmmproj\b|(?:input|param|tools?|images?|audio"
-        r"|feature)s?[ _\w]* (?:is|are)"
-        r" not supported|does not support (?:tools?|images?|audio|embeddings?|completions?|chat|this)"
-        r"|not_supported_error"
-        r"|start (?:it|the server) (?:with|without)|chat template|jinja|not_implemented|not implemented"
-        r"|requires more (?:system )?memory",
+        _any(
+            r"requires? (?:the )?[`'\"]?--\w",
+            r"--[a-z][\w-]+ flag",
+            r"\bmmproj\b",
+            r"(?:input|param|tools?|images?|audio|feature)s?[ _\w]* (?:is|are) not supported",
+            r"does not support (?:tools?|images?|audio|embeddings?|completions?|chat|this)",
+            r"not_supported_error",
+            r"start (?:it|the server) (?:with|without)",
+            r"chat template",
+            r"jinja",
+            r"not_implemented",
+            r"not implemented",
+            r"requires more (?:system )?memory",
+        ),
         source="llama.cpp, Ollama: started without what the request needs",
     ),
     # Wait
@@ -217,20 +278,50 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
     FailureRule(
         "transient",
         (None,),
-        r"service.?(?:is.?)?(?:temporarily.?)?unavailable|server.?error|internal.?error|internal server|bad gateway"
-        r"|gateway time.?out|provider.?returned.?(?:an.?)?error|upstream.?(?:connect|request.?failed"
-        r"|stream.?read.?error)"
-        r"|unable to forward upstream|retrying upstream|stream was interrupted|stream (?:failed|disconnected)"
-        r"|cut short after|reset before headers|connection.?(?:error|refused|reset|closed|lost|aborted"
-        r"|limit.?reached)"
-        r"|network.?error|fetch failed|other side closed|socket hang up|socket (?:connection was )?(?:error|closed)"
-        r"|(?<![a-z0-9_])(?:econn[a-z]+|etimedout|epipe|enotfound|eai_again)(?![a-z0-9_])|\bgetaddrinfo\b|\bdns\b"
-        r"|cannot be resolved|time[d]?.?out|\bterminated\b|retry delay|please (?:retry|try again)(?! with)"
-        r"|(?:can|try|please) (?:retry )?your request(?: again)?|websocket (?:closed|error)|ended (?:before|without)"
-        r"|premature|incomplete chunked|pending stream has been cancel|did not get a response"
-        r"|http/?2.*(?:cancel|refused|goaway|internal_error)|resource.?exhausted|unexpected end"
-        r"|malformed_function_call|malformed_response|finish[_ ]reason:? ['\"]?error\b"
-        r"|" + _CODE.format("408|500|502|503|504|520|521|522|524"),
+        _any(
+            r"service.?(?:is.?)?(?:temporarily.?)?unavailable",
+            r"server.?error",
+            r"internal.?error",
+            r"internal server",
+            r"bad gateway",
+            r"gateway time.?out",
+            r"provider.?returned.?(?:an.?)?error",
+            r"upstream.?(?:connect|request.?failed|stream.?read.?error)",
+            r"unable to forward upstream",
+            r"retrying upstream",
+            r"stream was interrupted",
+            r"stream (?:failed|disconnected)",
+            r"cut short after",
+            r"reset before headers",
+            r"connection.?(?:error|refused|reset|closed|lost|aborted|limit.?reached)",
+            r"network.?error",
+            r"fetch failed",
+            r"other side closed",
+            r"socket hang up",
+            r"socket (?:connection was )?(?:error|closed)",
+            r"(?<![a-z0-9_])(?:econn[a-z]+|etimedout|epipe|enotfound|eai_again)(?![a-z0-9_])",
+            r"\bgetaddrinfo\b",
+            r"\bdns\b",
+            r"cannot be resolved",
+            r"time[d]?.?out",
+            r"\bterminated\b",
+            r"retry delay",
+            r"please (?:retry|try again)(?! with)",
+            r"(?:can|try|please) (?:retry )?your request(?: again)?",
+            r"websocket (?:closed|error)",
+            r"ended (?:before|without)",
+            r"premature",
+            r"incomplete chunked",
+            r"pending stream has been cancel",
+            r"did not get a response",
+            r"http/?2.*(?:cancel|refused|goaway|internal_error)",
+            r"resource.?exhausted",
+            r"unexpected end",
+            r"malformed_function_call",
+            r"malformed_response",
+            r"finish[_ ]reason:? ['\"]?error\b",
+            _CODE.format("408|500|502|503|504|520|521|522|524"),
+        ),
         source="connections, and errors within a stream",
     ),
 )

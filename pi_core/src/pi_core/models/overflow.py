@@ -25,11 +25,12 @@ def is_throttling(text: str) -> bool:
     return kind_of_failure(text) == "throttle"
 
 
-def failure_kind(message: AssistantMessage, *, hinted: bool = False) -> FailureKind:
+def failure_kind(message: AssistantMessage, *, host: str = "", hinted: bool = False) -> FailureKind:
     """Return the kind of failure of an answer that ended in an error.
 
     Args:
         message: The answer. The advice that providers append to the server's words does not count.
+        host: Host name of the server, where it is known; some rules name hosts, all of these the provider, too.
         hinted: Whether the server said when to come back.
     """
     from pi_hookspecs.failures import kind_of_failure
@@ -40,7 +41,7 @@ def failure_kind(message: AssistantMessage, *, hinted: bool = False) -> FailureK
         text = text.partition("\n")[0]
         status = failure.get("status")
     known = status if isinstance(status, int) and not isinstance(status, bool) else None
-    return kind_of_failure(text, known, (message.provider,), hinted=hinted)
+    return kind_of_failure(text, known, (message.provider, host), hinted=hinted)
 
 
 def is_context_overflow(message: AssistantMessage, context_window: int | None = None) -> bool:

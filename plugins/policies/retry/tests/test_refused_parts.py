@@ -222,6 +222,7 @@ async def test_a_refused_call_is_left_out_with_its_result(pi_session, script, re
         "400 This model does not support effort level 'xhigh'.",
         "400 max_tokens: 64000 > 32000, the maximum number of output tokens",
         "400 The requested model 'm9' does not exist.",
+        "400 Tool call validation failed: parameters for tool good did not match schema: missing 'name'",
         "401 invalid x-api-key",
         "402 Insufficient Balance",
         "400 something is wrong",

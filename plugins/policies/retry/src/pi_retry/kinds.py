@@ -24,13 +24,13 @@ WORTH_WAITING = frozenset({"throttle", "overload", "transient"})
 _ACTED_UPON = WORTH_WAITING | {"overflow", "quota", "auth"}
 
 
-def kind_of(message: AssistantMessage, context_window: int | None = None) -> FailureKind:
-    """Return the kind of failure of an answer that ended in an error."""
+def kind_of(message: AssistantMessage, context_window: int | None = None, host: str = "") -> FailureKind:
+    """Return the kind of failure of an answer that ended in an error; ``host`` is the server's name, if it is known."""
     from pi_core import failure_kind, is_context_overflow
 
     if message.stop_reason != "error":
         return "overflow" if is_context_overflow(message, context_window) else "other"
-    kind = failure_kind(message, hinted=server_hint_ms(message) is not None)
+    kind = failure_kind(message, host=host, hinted=server_hint_ms(message) is not None)
     return cast("FailureKind", kind) if kind in _ACTED_UPON else "other"
 
 

@@ -11,7 +11,7 @@ from pi_retry.kinds import WORTH_WAITING, kind_of, server_hint_ms, status_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import AssistantMessage, Context, LeftOut, PiContext, SettingsView
+    from pi_hookspecs import AssistantMessage, Context, LeftOut, Model, PiContext, SettingsView
 
 __all__ = ["Backoff"]
 
@@ -34,7 +34,8 @@ class Backoff:
         settings = ctx.settings
         if settings.get_bool("retry.enabled", default=True) is False:
             return None
-        kind = kind_of(message, ctx.model.context_window if ctx.model is not None else None)
+        model = ctx.model
+        kind = kind_of(message, model.context_window if model is not None else None, _host(model))
         retries = _whole(settings, "retry.maxRetries", MAX_RETRIES)
         if kind in WORTH_WAITING and attempt <= retries:
             delay = _delay_ms(message, attempt, settings)
@@ -55,7 +56,17 @@ class Backoff:
             model = ctx.find_model(f"{message.provider}/{message.model}")
         status = status_of(message)
         status = status_in(text) if status is None else status
-        return refused_part(Refusal(text, status, failure_kind(message), model), request, attempt)
+        return refused_part(Refusal(text, status, failure_kind(message, host=_host(model)), model), request, attempt)
+
+
+def _host(model: Model | None) -> str:
+    """Return the host name of a model's server; "" if it is not known."""
+    from urllib.parse import urlsplit
+
+    try:
+        return (urlsplit(model.base_url).hostname or "") if model is not None else ""
+    except ValueError:
+        return ""
 
 
 def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -> int | None:

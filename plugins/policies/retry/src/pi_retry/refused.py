@@ -27,9 +27,10 @@ _REFUSALS = (400, 403, 404, 413, 415, 422, 500, 501)
 
 _PARAMETER = (
     r"(?i)unsupported (?:parameter|value)|tool_choice|temperature|top_p|reasoning[_.]?effort|effort level"
+    r"|tool_use_failed|tool call validation|did not match schema|did not call a tool"
     r"|budget_tokens|thinking[._](?:type|budget)|max_(?:\w+_)?tokens|does not support (?:thinking|reasoning|effort)"
 )
-"""Settings of the request: nothing of the conversation is to blame."""
+"""Settings of the request, or the model's new call: nothing of the conversation is to blame."""
 
 _MEDIA = (
     r"(?i)\b(?:images?|pictures?|photos?|media[ _]type|mime|base64|data[ _]ur[il]|pixels?|dimensions?|mmproj|vision)\b"
