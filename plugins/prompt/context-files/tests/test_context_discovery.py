@@ -95,6 +95,38 @@ def test_a_nested_worktree_does_not_load_the_main_copy_twice(tmp_path, agent, wo
     assert found(worktree / "sub", agent, tmp_path) == ["main/.trees/CLAUDE.md", "main/.trees/feature/AGENTS.md"]
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_a_worktree_whose_file_is_a_link_to_the_main_one_uses_that(agent, worktree, trusted):
+    (worktree / "AGENTS.md").unlink()
+    (worktree / "AGENTS.md").symlink_to("../../AGENTS.md")
+    loaded = await load(worktree, agent, trusted=trusted)
+
+    assert [each.path for each in loaded.resources] == [str(worktree.parent.parent / "AGENTS.md")]
+    assert loaded.problems == ()
+
+
+async def test_a_worktree_whose_file_is_refused_uses_the_main_one(tmp_path, agent, worktree):
+    (tmp_path / "keys").write_text("secret")
+    (worktree / "AGENTS.md").unlink()
+    (worktree / "AGENTS.md").symlink_to(tmp_path / "keys")
+    loaded = await load(worktree, agent)
+
+    assert [each.path for each in loaded.resources] == [str(worktree.parent.parent / "AGENTS.md")]
+    assert [each.path for each in loaded.problems] == [str(worktree / "AGENTS.md")]
+
+
+async def test_a_link_of_the_main_folder_out_of_it_is_not_used_through_a_worktree(tmp_path, agent, worktree):
+    (tmp_path / "keys").write_text("secret")
+    main = worktree.parent.parent
+    for link, target in ((main, tmp_path / "keys"), (worktree, main / "AGENTS.md")):
+        (link / "AGENTS.md").unlink()
+        (link / "AGENTS.md").symlink_to(target)
+    loaded = await load(worktree, agent)
+
+    assert [each.path for each in loaded.resources] == []
+    assert [each.path for each in loaded.problems] == [str(main / "AGENTS.md")]
+
+
 def test_a_worktree_without_a_copy_of_its_own_uses_the_main_one(tmp_path, agent, worktree):
     (worktree / "AGENTS.md").unlink()
 

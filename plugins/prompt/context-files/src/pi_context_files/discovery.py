@@ -38,12 +38,18 @@ def context_files(request: ResourceRequest) -> Iterator[ResourceFile | ResourceP
         yield from (_file(path, "user") for path in files)
     folders = [str(folder) for folder in reversed((request.cwd, *request.cwd.parents))]
     found = {folder: path for folder in folders if (path := _context_file(folder)) is not None}
-    twice = _copied_by_worktree(request.cwd, found)
     repository = _repository(request.cwd)
+    roots = dict.fromkeys(folders, repository)
+    twice = _copied_by_worktree(request.cwd, found)
+    if twice is not None and repository is not None:
+        if os.path.samefile(found[repository], found[twice]):  # a link: it may be used if the main folder's own may be
+            found[repository], roots[repository] = found[twice], twice
+        elif not _Checked(repository, repository, trusted=request.project_trusted).may_use(found[repository]):
+            twice = None
     for folder in folders:
         if folder == twice:
             continue
-        checked = _Checked(folder, repository or folder, trusted=request.project_trusted)
+        checked = _Checked(folder, roots[folder] or folder, trusted=request.project_trusted)
         path = found.get(folder)
         if path is not None and checked.may_use(path):
             yield _file(path, "project")
