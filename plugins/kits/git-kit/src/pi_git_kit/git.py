@@ -118,7 +118,7 @@ class Git:
         Raises:
             GitFailed: It failed.
         """
-        return [os.fsdecode(name) for name in self.read(*arguments, data=data).split(b"\0") if name]
+        return [name for name in os.fsdecode(self.read(*arguments, data=data)).split("\0") if name]
 
     def read(self, *arguments: str, data: bytes = b"") -> bytes:
         """Run a command and return the bytes that it printed.

@@ -106,8 +106,8 @@ def flagged_files(git: Git) -> tuple[list[str], list[str]]:
         GitFailed: The index cannot be read.
     """
     assumed, skipped = [], []
-    for entry in git.names("ls-files", "-v", "-z"):
-        tag, name = entry[0], entry[2:]
+    others = (entry for entry in git.names("ls-files", "-v", "-z") if entry[0] != "H")
+    for tag, name in ((entry[0], entry[2:]) for entry in others):
         if tag.islower():
             assumed.append(name)
         if tag in "Ss":

@@ -194,9 +194,9 @@ class _Look:
         with suppress(GitFailed):  # the agent can have broken its own index
             _, skipped = flagged_files(self._git)
             absent = [name for name in skipped if not os.path.lexists(os.path.join(self._top, name))]
-            known = set(self._index.names("ls-files", "-z"))
-            data = b"".join(os.fsencode(name) + b"\0" for name in absent if name in known)
-            if data and is_sparse(self._git):
+            if absent and is_sparse(self._git):
+                known = set(self._index.names("ls-files", "-z"))
+                data = b"".join(os.fsencode(name) + b"\0" for name in absent if name in known)
                 self._index.read("update-index", "-z", "--skip-worktree", "--stdin", data=data)
 
     def _added_by_force(self, before: Collection[str]) -> list[str]:
@@ -204,8 +204,8 @@ class _Look:
         if self._git.index is not None:
             return []
         output = self._git.attempt("ls-files", "-z")
-        names = [os.fsdecode(name) for name in output.data.split(b"\0") if name] if not output.code else []
-        new = (name for name in names if name not in before and not self._is_apart(name))
+        names = os.fsdecode(output.data).split("\0") if not output.code else []
+        new = (name for name in names if name and name not in before and not self._is_apart(name))
         return [name for name in new if _is_content(os.path.join(self._top, name))]
 
     def _add(self, names: Sequence[str]) -> None:
@@ -292,12 +292,12 @@ class _Look:
         return "repository" if found is not None and found.is_relative_to(self._git.git_dir.resolve()) else "linked"
 
     def _compare_mode(self, entry: os.DirEntry[str], path: str) -> None:
-        if self._mode is None or entry.is_symlink():
+        if self._mode is None:
             return
-        found = stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode) & 0o777
+        found = entry.stat(follow_symlinks=False).st_mode
         runs = self._mode | (self._mode & 0o444) >> 2
-        expected = {runs} if entry.is_dir(follow_symlinks=False) else {self._mode, runs}
-        if found not in expected:
+        is_usual = found & 0o777 == runs or (found & 0o777 == self._mode and stat.S_ISREG(found))
+        if not is_usual and not stat.S_ISLNK(found):
             self._extras.append(Extra(path, "mode", 0))
 
     def _compare_bytes(self, names: Sequence[str], after: dict[str, tuple[str, str]]) -> None:
@@ -410,9 +410,8 @@ def _entries(git: Git) -> dict[str, tuple[str, str]]:
     """Return mode and object of each path of the index."""
     found = {}
     for entry in git.names("ls-files", "--stage", "-z"):
-        facts, _, name = entry.partition("\t")
-        mode, blob, _ = facts.split(" ")
-        found[name] = mode, blob
+        facts, name = entry.split("\t", 1)
+        found[name] = facts[:6], facts[7:-2]
     return found
 
 
@@ -424,10 +423,9 @@ def links_of_tree(git: Git, base: str) -> dict[str, str]:
     """
     found = {}
     for entry in git.names("ls-tree", "-r", "-z", "--full-tree", base):
-        facts, _, name = entry.partition("\t")
-        mode, _, blob = facts.split(" ")
-        if mode == _LINK:
-            found[name] = blob
+        if entry.startswith(_LINK):
+            facts, name = entry.split("\t", 1)
+            found[name] = facts.rpartition(" ")[2]
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from pi_git_kit import (
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from pi_git_kit import Extra, Git, Part, Prepare, Standing
 
@@ -159,11 +160,12 @@ def look_at(git: Git, kept: Kept, caches: Collection[str]) -> Look:
     stats: list[str] = []
     extras: list[tuple[str, Extra]] = []
     for part in parts_of(git, inside, kept.base):
-        if part.path and not _open(part.inside.top):
-            continue
-        state = files_that_stand(part.inside, part.base, first=part.first, caches=caches, apart=part.apart)
+        with _opened(part.inside.top) as is_folder:
+            if not is_folder:  # something else stands in its place, which belongs to the outer part
+                continue
+            state = files_that_stand(part.inside, part.base, first=part.first, caches=caches, apart=part.apart)
+            stats.append(prefixed(part, diff_stat(part.inside, part.base, state.plain)))
         found.append((part, state))
-        stats.append(prefixed(part, diff_stat(part.inside, part.base, state.plain)))
         extras += [(_below(part, extra.path), extra) for extra in state.extras]
     stats += [*describe_extras(extras), *_beside_files(git, inside, kept, found[0][1].tree)]
     return Look("\n".join(filter(None, stats)), found)
@@ -181,11 +183,18 @@ def _below(part: Part, path: str) -> str:
     return f"{part.path}/{path}" if part.path else path
 
 
-def _open(folder: Path) -> bool:
-    """Make sure that the folder of a nested repository exists, as git does; return whether it is a folder."""
+@contextmanager
+def _opened(folder: Path) -> Iterator[bool]:
+    """Let a folder exist for a while, since git can only run where one is; yield whether it is a folder."""
+    new = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    return folder.is_dir() and not folder.is_symlink()
+    try:
+        yield folder.is_dir() and not folder.is_symlink()
+    finally:
+        with suppress(OSError):
+            for each in new:
+                each.rmdir()
 
 
 def _beside_files(git: Git, inside: Git, kept: Kept, tree: str) -> list[str]:
