@@ -84,6 +84,12 @@ def tmux(tmp_path: Path):
 COOKED = "stty -a | tr ' ' '\\n' | grep -e '^.\\?icanon$'"
 
 
+def test_a_pattern_of_models_that_matches_none_is_on_the_screen(tmux: Tmux) -> None:
+    tmux.send(f"{tmux.command} --models 'zebra*'", "Enter")
+
+    tmux.sees('No models match pattern "zebra*"', "ctrl+c/ctrl+d")  # both: not what was there before the screen
+
+
 def test_what_is_typed_during_the_start_is_in_the_editor_and_the_end_leaves_the_conversation(tmux: Tmux) -> None:
     tmux.send(tmux.command, "Enter")
     tmux.sees("ctrl+c/ctrl+d clear/exit")  # the first frame

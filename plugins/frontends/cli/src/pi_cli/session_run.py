@@ -107,23 +107,36 @@ async def _choose_session(options: Options, host: PluginHost, cwd: Path, environ
 async def _create(
     mode: Mode, options: Options, models: ModelRegistry, cwd: Path, environ: Mapping[str, str]
 ) -> AgentSession:
-    """Return the session of a front end, not started."""
-    from pi_cli.prompt_options import resource_loader
+    """Return the session of a front end, not started. If there is none, what it would have displayed is printed."""
     from pi_cli.session_choice import choose_session
+
+    manager = choose_session(options, models.host, cwd, environ)
+    try:
+        return await _create_for(manager, mode, options, models, environ)
+    except PiError:
+        for notice in manager.notices:
+            warn(notice)
+        raise
+
+
+async def _create_for(
+    manager: SessionManager, mode: Mode, options: Options, models: ModelRegistry, environ: Mapping[str, str]
+) -> AgentSession:
+    from pi_cli.prompt_options import resource_loader
     from pi_core.conversation.toolbox import with_servers
     from pi_core.create import create_agent_session
     from pi_core.host.extras import missing_extras
 
     host = models.host
-    manager = choose_session(options, host, cwd, environ)
+    # As notices of the session, which front ends display: the screen would cover lines that are printed here.
     notice = host.settings.trust_of(manager.cwd).notice
     if notice is not None:
-        warn(notice)
+        manager.notice(notice)
     for message, remedy in missing_extras(host, manager.cwd):
-        warn(f"{message}; {remedy}")
+        manager.notice(f"{message}; {remedy}")
     choice = await _choose_model(options, models, manager, required=not mode.runs_without_model)
     for warning in choice.warnings:
-        warn(warning)
+        manager.notice(warning)
     session = create_agent_session(
         cwd=manager.cwd,
         session_manager=manager,
