@@ -49,6 +49,16 @@ async def test_every_tool_reaches_the_file(text, tmp_path, name, given, folder):
     assert len([*tmp_path.iterdir()]) == 1
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+async def test_patterns_match_accents_in_both_forms(text, tmp_path, form):
+    name = unicodedata.normalize(form, "caf\u00e9.txt")
+    (tmp_path / name).write_text("hello\n")
+
+    for pattern in ("caf\u00e9.txt", "cafe\u0301.*", "caf?.txt", "**/*\u00e9.txt"):
+        assert await text("find", pattern=pattern) == name, pattern
+        assert await text("grep", pattern="hello", glob=pattern) == f"{name}:1: hello", pattern
+
+
 async def test_the_name_as_it_was_given_comes_first(text, tmp_path):
     (tmp_path / "a b").write_text("blank")
     (tmp_path / "a\u00a0b").write_text("nbsp")

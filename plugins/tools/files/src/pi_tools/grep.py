@@ -159,7 +159,8 @@ _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 def _type_of(glob: str) -> list[str]:
     """Return options that leave out files whose name cannot match the glob."""
     last = glob.rpartition("/")[2]
-    if "\\" in glob or ("{" in glob and "/" in glob) or not last.strip("*") or last.startswith("include:"):
+    bytewise = not last.isascii() or "?" in last or "[" in last  # to ripgrep, "é" is two characters
+    if bytewise or "\\" in glob or ("{" in glob and "/" in glob) or not last.strip("*") or last.startswith("include:"):
         return []
     return [f"--type-add=pi:{last}", "--type=pi"]
 

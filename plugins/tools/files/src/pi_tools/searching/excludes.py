@@ -65,7 +65,7 @@ def excludes_below(folder: str, prepare: Prepare | None = None) -> str | None:
     except (OSError, ValueError):
         return ""
     steps = [] if folder == top else os.path.relpath(folder, top).split(os.sep)
-    lines = (_relative(line, steps) for line in text.splitlines())
+    lines = (_relative(line, steps) for line in text.split("\n"))
     return "".join(f"{line}\n" for line in lines if line)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import NamedTuple
 
 from pi_tools.failure import ToolFailure
 
-__all__ = ["Pattern", "ignore_regex", "parse"]
+__all__ = ["Pattern", "composed", "ignore_regex", "parse"]
 
 
 class Pattern(NamedTuple):
@@ -27,7 +28,12 @@ class Pattern(NamedTuple):
 
     def matches(self, path: str) -> bool:
         """Whether it matches a path below the folder searched, with ``/`` as the separator."""
-        return self.regex.fullmatch(path if self.anchored else path.rpartition("/")[2]) is not None
+        return self.regex.fullmatch(composed(path if self.anchored else path.rpartition("/")[2])) is not None
+
+
+def composed(name: str) -> str:
+    """Return a name with each accent and its letter as one character: the two forms look the same."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def parse(pattern: str, root: str, *, smart_case: bool = False) -> Pattern:
@@ -59,7 +65,7 @@ def parse(pattern: str, root: str, *, smart_case: bool = False) -> Pattern:
     text = text.removesuffix("/")
     anchored, text = "/" in text, text.removeprefix("/")
     try:
-        expression = _translate(text, braces=True)
+        expression = _translate(composed(text), braces=True)
         flags = re.DOTALL | (re.IGNORECASE if smart_case and not any(map(str.isupper, text)) else 0)
         return Pattern(text, anchored, folders_only, re.compile(expression, flags))
     except (ValueError, re.error) as error:

@@ -13,6 +13,7 @@ as long (100,000 files: 1.5 s instead of 0.3 s), in no order, and does not disti
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from contextlib import suppress
@@ -55,7 +56,7 @@ def _parse(line: str) -> _Rule | None:
     if line.startswith("#"):
         return None
     if not line.endswith("\\ "):
-        line = line.rstrip()
+        line = line.rstrip(" \t\r\v\f")
     takes_back = rooted = False
     if line.startswith(("\\!", "\\#")):
         line = line[1:]
@@ -166,7 +167,7 @@ class Rules:
             folders: Those of them that are folders.
             verdicts: By name.
         """
-        path = folder[len(self._base) :].replace(os.sep, "/")
+        path = _bytewise(folder[len(self._base) :].replace(os.sep, "/"))
         found = self._anywhere.pick(names, joined)
         placed = self._placed.get(path[:-1])
         if placed is not None:
@@ -191,9 +192,14 @@ def _read(path: str, base: str) -> Rules | None:
     with suppress(OSError, ValueError):
         from pi_tools.local_files import read_regular
 
-        text = read_regular(path).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-        return Rules(text.splitlines() if "\r" in text else text.split("\n"), base)
+        text = read_regular(path).removeprefix(codecs.BOM_UTF8).decode("latin-1")
+        return Rules([line.removesuffix("\r") for line in text.split("\n")], base)
     return None
+
+
+def _bytewise(name: str) -> str:
+    """Return a name with one character for each of its bytes: to git, ``?`` is a byte."""
+    return name if name.isascii() else os.fsencode(name).decode("latin-1")
 
 
 class Level:
@@ -250,9 +256,13 @@ class Level:
             return set()
         joined = "\n".join(("", *names, ""))
         verdicts: dict[str, bool] = {}
+        forms: dict[str, str] = {}
+        if not joined.isascii():
+            forms = {_bytewise(name): name for name in names}
+            names, joined, folders = [*forms], _bytewise(joined), set(map(_bytewise, folders))
         for rules in self._rules:
             rules.judge(folder, names, joined, folders, verdicts)
-        return {name for name, verdict in verdicts.items() if verdict}
+        return {forms.get(name, name) for name, verdict in verdicts.items() if verdict}
 
 
 def _users_own(folder: str, prepare: Prepare | None) -> tuple[Rules, ...]:

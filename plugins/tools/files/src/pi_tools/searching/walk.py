@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pi_tools.failure import ToolFailure
-from pi_tools.searching.globs import parse
+from pi_tools.searching.globs import composed, parse
 from pi_tools.searching.ignore import FILES, level_above
 
 if TYPE_CHECKING:
@@ -107,10 +107,10 @@ def _picker(pattern: Pattern) -> Callable[[str, list[str]], Iterable[str]]:
     matches, text = pattern.regex.fullmatch, pattern.text
     smart = bool(pattern.regex.flags & re.IGNORECASE)
     if not pattern.anchored:
-        pick = _by_end(text, smart=smart) or (lambda names: [name for name in names if matches(name)])
+        pick = _by_end(text, smart=smart) or (lambda names: [name for name in names if matches(composed(name))])
         return lambda _, names: pick(names)
     pick = (_by_end(text.rpartition("/")[2], smart=smart) if "{" not in text else None) or (lambda names: names)
-    return lambda folder, names: [name for name in pick(names) if matches(folder.replace(os.sep, "/") + name)]
+    return lambda folder, names: [name for name in pick(names) if matches(composed(folder.replace(os.sep, "/") + name))]
 
 
 def _by_end(pattern: str, *, smart: bool) -> Callable[[list[str]], list[str]] | None:
