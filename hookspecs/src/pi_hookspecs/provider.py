@@ -36,6 +36,7 @@ class StreamOptions(ReprMixin):
     Attributes:
         signal: The run's abort signal; a stream that sees it ends with an ``Error`` of reason ``aborted``.
         api_key: The key or token; never in ``repr``.
+        env: Variables of the stored key (``env`` in auth.json), which a provider reads before those of the environment.
         reasoning: Thinking level; None is off.
         output_schema: JSON schema of the object that the answer's text must contain, as JSON. A provider enforces
             it if its API can and ignores it otherwise: the system prompt asks for the same, and the caller
@@ -69,6 +70,7 @@ class StreamOptions(ReprMixin):
     metadata: dict[str, Any] | None = None
     continues: bool = True
     image_options: Mapping[str, Any] | None = None
+    env: Mapping[str, str] | None = field(default=None, repr=False)
     max_retries: int | None = None
     max_retry_delay_ms: int | None = None
     timeout_ms: int | None = None

@@ -43,12 +43,14 @@ class RequestAuth(Value):
         headers: Headers of the login and of models.json; the provider plugin adds the model's own ``headers``.
         base_url: The URL to send the request to.
         transport: The transport that models.json configures, if any.
+        env: Variables of the stored key, which count before those of the environment.
     """
 
     api_key: str | None = field(default=None, repr=False)
     headers: dict[str, str] = field(factory=dict, repr=False)
     base_url: str = ""
     transport: str | None = None
+    env: dict[str, str] = field(factory=dict, repr=False)
 
 
 class ModelAuth:
@@ -182,7 +184,7 @@ class ModelAuth:
         key = api_key or await self.key(info)
         if not api_key:
             base_url, signed = self._login_overrides(info.id, base_url)
-        auth = RequestAuth(api_key=key, headers=signed, base_url=base_url)
+        auth = RequestAuth(api_key=key, headers=signed, base_url=base_url, env=self._storage.own_variables(info.id))
         for layer in self._tables.layers(info.id):
             headers = dict(auth.headers)
             if layer.auth_header and key is not None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.base.configured_values import ConfiguredValues
 from pi_core.base.process.start_policies import StartPolicies
+from pi_core.models.renamed import other_name
 from pi_core.settings import agent_dir
 from pi_hookspecs import PiError, UserError, now_ms
 
@@ -86,20 +87,23 @@ class AuthStorage:
 
     def get(self, provider: str) -> dict[str, Any] | None:
         """Return a copy of a stored credential, as written in the file."""
-        entry = self._read().get(provider)
+        entry = self._entry(provider)
         return dict(entry) if entry is not None else None
 
     def login_in_use(self, provider: str) -> dict[str, Any] | None:
         """Return a copy of the stored login that ``get_api_key`` uses; None if it uses another key."""
-        entry = None if provider in self._runtime else self._read().get(provider)
+        entry = None if provider in self._runtime else self._entry(provider)
         return _with_current_names(entry) if entry is not None and entry.get("type") == "oauth" else None
+
+    def own_variables(self, provider: str) -> dict[str, str]:
+        """Return the variables that a stored credential has for its provider (``env``)."""
+        own = (self._entry(provider) or {}).get("env")
+        return {name: value for name, value in own.items() if isinstance(value, str)} if isinstance(own, dict) else {}
 
     def environ_of(self, provider: str) -> Mapping[str, str]:
         """Return the variables for a provider's key and base URL: the environment and ``env`` of its entry."""
-        own = (self._read().get(provider) or {}).get("env")
-        if not isinstance(own, dict):
-            return self._environ
-        return {**self._environ, **{name: value for name, value in own.items() if isinstance(value, str)}}
+        own = self.own_variables(provider)
+        return {**self._environ, **own} if own else self._environ
 
     async def set(self, provider: str, credential: Mapping[str, Any]) -> None:
         """Store a credential; entries that other processes wrote in the meantime are kept."""
@@ -107,9 +111,10 @@ class AuthStorage:
 
     async def remove(self, provider: str) -> bool:
         """Delete a stored credential; return False if there was none."""
-        had = provider in self._read()
-        await self._change(lambda stored: stored.pop(provider, None))
-        return had
+        stored = self._read()
+        had = provider if provider in stored else other_name(provider) or provider
+        await self._change(lambda entries: entries.pop(had, None))
+        return had in stored
 
     def set_runtime_api_key(self, provider: str, key: str) -> None:
         """Use a key for this process only (``--api-key``); it is never stored."""
@@ -155,7 +160,7 @@ class AuthStorage:
         """Return whether a key is configured, without running a command or using the network."""
         return (
             provider in self._runtime
-            or provider in self._read()
+            or self._entry(provider) is not None
             or any(self._environ.get(variable) for variable in variables)
         )
 
@@ -184,7 +189,7 @@ class AuthStorage:
         """
         if (key := self._runtime.get(provider)) is not None:
             return key
-        entry = self._read().get(provider)
+        entry = self._entry(provider)
         if (
             entry is not None
             and (stored := await self._stored_key(provider, entry, login, min_validity_ms)) is not None
@@ -253,6 +258,12 @@ class AuthStorage:
             return _with_current_names(entry)
 
     # The file
+
+    def _entry(self, provider: str) -> dict[str, Any] | None:
+        """Return a provider's entry, which may be stored under the original's name of the provider."""
+        stored = self._read()
+        entry = stored.get(provider)
+        return stored.get(other_name(provider) or "") if entry is None else entry
 
     def _read(self, *, again: bool = False) -> dict[str, dict[str, Any]]:
         """Return the entries; the file is read again if it has changed."""

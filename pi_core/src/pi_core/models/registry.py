@@ -397,6 +397,7 @@ class ModelRegistry:
             options,
             api_key=auth.api_key,
             headers={**auth.headers, **(options.headers or {})} or None,
+            env={**auth.env, **(options.env or {})} or None,
             transport=options.transport or auth.transport or settings.transport,
             **{name: getattr(settings, name) for name in _LIMITS if getattr(options, name) is None},
             cache_retention=options.cache_retention or self._cache_retention(),
@@ -412,7 +413,9 @@ class ModelRegistry:
 
         level = clamp_thinking_level(model, options.reasoning or "off")
         # Key and headers of the delegating provider must not reach the other provider.
-        delegated_options = evolve(options, api_key=None, headers=None, reasoning=None if level == "off" else level)
+        delegated_options = evolve(
+            options, api_key=None, headers=None, env=None, reasoning=None if level == "off" else level
+        )
         model, delegated_options = await self.prepare(model, delegated_options)
         events: Any = self.stream_of(model)(model, context, delegated_options)
         try:

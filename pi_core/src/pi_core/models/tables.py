@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_core.models.models_file import ProviderConfig, provider_config
+from pi_core.models.renamed import RENAMED
 from pi_hookspecs import NoModel, ProviderInfo, UserError
 from pi_hookspecs.model_json import Wrong
 from pi_hookspecs.models import VIRTUAL_API
@@ -78,6 +79,9 @@ class ModelTables:
             installed = sorted({*self.host.registered_names(_TABLES), *direct})
             self._ids = {name: name.lower() for name in (*installed, *self._configs, *self._added)}
             self._by_lower_case = {lower: name for name, lower in reversed(self._ids.items())}
+            for theirs, ours in RENAMED.items():
+                if ours in self._ids:
+                    self._by_lower_case.setdefault(theirs, ours)
             self._ids_version = self.host.changes
         return self._ids
 
@@ -179,7 +183,7 @@ class ModelTables:
                 (each for each in (*self.host.registered_names(_TABLES), *direct) if each.lower() == name.lower()),
                 None,
             )
-            known = self._installed(existing) if existing is not None else None
+            known = self._installed(existing or RENAMED.get(name.lower(), ""))
         return known
 
     def _row(self, provider_id: str) -> ProviderInfo | None:

@@ -54,6 +54,15 @@ def test_version_and_deployment_come_from_the_environment(make_model):
     assert (config.api_version, config.deployment) == ("2024-12-01-preview", "mine")
 
 
+def test_the_variables_of_the_stored_key_count_first(make_model):
+    environ = {"AZURE_OPENAI_BASE_URL": "https://a.test", "AZURE_OPENAI_API_VERSION": "v1"}
+    own = {"AZURE_OPENAI_BASE_URL": "https://own.test", "AZURE_OPENAI_DEPLOYMENT_NAME_MAP": "gpt-fake=mine"}
+
+    config = azure_config(make_model("azure-openai-responses"), environ, own)
+
+    assert (config.base_url, config.api_version, config.deployment) == ("https://own.test", "v1", "mine")
+
+
 @for_each("names", ["", "other=x", "gpt=", "=x", "gpt", ",,"])
 def test_a_model_that_the_map_does_not_name_is_deployed_under_its_id(names):
     assert deployment_of("gpt", names) == "gpt"

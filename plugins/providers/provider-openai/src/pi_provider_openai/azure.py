@@ -31,8 +31,10 @@ class AzureConfig(NamedTuple):
     api_version: str
 
 
-def azure_config(model: Model, environ: Mapping[str, str] | None = None) -> AzureConfig:
-    """Return the configuration of a model.
+def azure_config(
+    model: Model, environ: Mapping[str, str] | None = None, own: Mapping[str, str] | None = None
+) -> AzureConfig:
+    """Return the configuration of a model. The variables in ``own``, of the stored key, count before the others.
 
     Precedence: ``AZURE_OPENAI_BASE_URL``, ``AZURE_OPENAI_RESOURCE_NAME``, the model's own base URL;
     ``AZURE_OPENAI_API_VERSION`` is ``v1`` by default; ``AZURE_OPENAI_DEPLOYMENT_NAME_MAP`` is
@@ -41,7 +43,7 @@ def azure_config(model: Model, environ: Mapping[str, str] | None = None) -> Azur
     Raises:
         RequestFailed: No resource is configured.
     """
-    environ = os.environ if environ is None else environ
+    environ = {**(os.environ if environ is None else environ), **(own or {})}
     resource = environ.get("AZURE_OPENAI_RESOURCE_NAME", "").strip()
     base_url = environ.get("AZURE_OPENAI_BASE_URL", "").strip()
     if not base_url and resource:

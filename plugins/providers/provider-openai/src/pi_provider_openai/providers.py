@@ -130,7 +130,7 @@ class AzureResponses(_OpenAI):
             raise MissingKey(message)
 
         def prepare() -> Call:
-            config = azure_config(model)
+            config = azure_config(model, own=options.env)
             return Call(
                 base_url=config.base_url,
                 path="/responses",
