@@ -370,6 +370,24 @@ def test_work_in_a_sparse_checkout_is_listed_and_applied(tmp_path):
     assert (top / "y" / "f").read_text() == "3\n"
 
 
+# Agents of agents
+
+
+def test_the_work_of_an_agents_agent_is_found_when_the_worktree_of_the_first_is_gone(top, place):
+    second = Place(place.path, place.agent_dir, "second")
+    second.write("new")
+    second.end()
+    assert place.end() == ""
+    mine = find(place.git, place.agent_dir, "second")
+
+    assert mine == second.kept
+    apply(merge(place.git, mine, CACHES))
+    assert (top / "new").read_text() == "work\n"
+    drop(place.git, mine, TrashLimits())
+    assert undo_drop(place.git, place.agent_dir) == mine
+    assert (second.path / "new").read_text() == "work\n"
+
+
 # The trash
 
 

@@ -113,12 +113,24 @@ def repository(cwd: Path, prepare: Prepare | None = None) -> Git:
 
 
 def kept_worktrees(git: Git, agent_dir: Path) -> list[Kept]:
-    """Return the worktrees of a repository that pi made."""
-    folder = worktree_folder(agent_dir, git.top)
+    """Return the worktrees of a repository that pi made, those of agents that worked in one of them included."""
     bases = git("for-each-ref", "--format=%(refname) %(objectname)", BASES)
     found = (line.split(" ") for line in bases.splitlines())
     names = [(name.removeprefix(BASES), commit) for name, commit in found]
-    return [Kept(name, folder / name, commit) for name, commit in names if (folder / name).is_dir()]
+    places = ((name, _place(git, agent_dir, name), commit) for name, commit in names)
+    return [Kept(name, path, commit) for name, path, commit in places if path is not None]
+
+
+def _place(git: Git, agent_dir: Path, name: str) -> Path | None:
+    """Return the folder of a worktree; that of an agent's agent is beside those of the worktree that it began in."""
+    folder = worktree_folder(agent_dir, git.top)
+    if (folder / name).is_dir():
+        return folder / name
+    for path in sorted(folder.parent.glob(f"*/{name}")):
+        with suppress(GitFailed):
+            worktree_at(git, path)
+            return path
+    return None
 
 
 def find(git: Git, agent_dir: Path, wanted: str) -> Kept:

@@ -83,7 +83,8 @@ def drop(git: Git, kept: Kept, limits: TrashLimits) -> Dropped | None:
             _forget(git, kept, refs)
         return None
     name = f"{kept.id}-{token_hex(4)}"
-    folder = kept.path.parent / _FOLDER / name
+    worktrees = worktree_folder(kept.path.parents[2], git.top)
+    folder = worktrees / _FOLDER / name
     with worktree_lock(git):
         about = _write_about(git, inside, kept, folder, refs)
         try:
@@ -97,7 +98,7 @@ def drop(git: Git, kept: Kept, limits: TrashLimits) -> Dropped | None:
         _forget(git, kept, refs)
     found = _read(folder)
     assert found is not None, about  # noqa: S101 - it was just written
-    tidy(git, kept.path.parent, limits, but=name)
+    tidy(git, worktrees, limits, but=name)
     return found
 
 
@@ -134,6 +135,7 @@ def undo_drop(git: Git, agent_dir: Path, wanted: str = "") -> Kept:
         if about["branch"]:
             git("update-ref", f"refs/heads/{kept.branch}", about["branch"])
         git("update-ref", kept.ref, kept.base)
+        kept.path.parent.mkdir(parents=True, exist_ok=True)
         for row in about["parts"]:
             _sub(git, row["git_dir"]).attempt("update-ref", kept.ref, row["base"])
         if git_dir and (chosen.folder / "git").exists():
