@@ -31,6 +31,15 @@ async def test_entries_pick_among_what_is_found(world, entries, left):
     assert sorted(await world.names()) == left
 
 
+async def test_exclusions_may_begin_at_home_or_at_the_folder_of_the_settings(world):
+    for name in ("new", "old", "older"):
+        world.write(world.agent / "notes" / f"{name}.md", name)
+    at_home = f"!~/{world.agent.relative_to(world.home)}/notes/old.md"
+    (world.agent / "settings.json").write_text(json.dumps({"notes": [at_home, "!./notes/older.md"]}))
+
+    assert await world.names() == ["new"]
+
+
 async def test_globs_add_what_they_match(world):
     for name in ("a", "b"):
         world.write(world.home / "team" / name / "notes" / "x.md", name)

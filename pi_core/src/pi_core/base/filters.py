@@ -77,7 +77,14 @@ class Filter:
     def _is_excluded(self, names: Sequence[str]) -> bool:
         from fnmatch import fnmatchcase
 
-        return any(fnmatchcase(name, pattern.rstrip("/")) for pattern in self.excluded for name in names)
+        patterns = [self._pattern(entry).rstrip("/") for entry in self.excluded]
+        return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+
+    def _pattern(self, entry: str) -> str:
+        """Return a glob as file names are compared with it: that of a home directory, and ``./``, are resolved."""
+        if entry == "~" or entry.startswith("~/"):
+            return self.home + entry[1:]
+        return os.path.normpath(entry) if entry.startswith(("./", "../")) else entry
 
     def _has(self, entries: Iterable[str], names: Sequence[str]) -> bool:
         return any(
