@@ -79,6 +79,17 @@ class TestFilesThatAreNoTree:
 
         assert "1 entry with an id that a later entry has" in again.notices[0]
 
+    def test_an_entry_without_its_parent_is_reported_when_the_session_is_opened(self, host, store):
+        manager = SessionManager.create("/work", host=host)
+        for text in ("one", "two"):
+            manager.append_message(UserMessage(content=text))
+        manager.append_message(ANSWER)
+        del store.sessions[manager.id].lines[-2]
+
+        again = SessionManager.open(manager.id, host=host)
+
+        assert "1 entry whose parent is not in the file" in again.notices[0]
+
 
 class TestWhatIsParsed:
     @pytest.fixture

@@ -79,6 +79,11 @@ class OpenSession:
                 f"Session {self.writer.place} has {count} {'entry' if count == 1 else 'entries'} with an id that a "
                 "later entry has too; the later one is used. `pi sessions fsck` lists them."
             )
+        if count := self.tree.missing_parents:
+            report(
+                f"Session {self.writer.place} has {count} {'entry' if count == 1 else 'entries'} whose parent is not in"
+                " the file; what came before it is not part of the conversation. `pi sessions fsck` lists them."
+            )
 
     # Reading
 

@@ -41,6 +41,8 @@ class SessionTree:
     Attributes:
         leaf: Number of the entry that the next entry follows.
         system: Numbers of the messages with role ``system``, possibly with some other messages.
+        repeated_ids: Number of stored entries with an id that a later one has too.
+        missing_parents: Number of stored entries whose parent is not among them.
         knows_system: Whether ``system`` is complete; otherwise a message must be read to know its role.
     """
 
@@ -56,6 +58,7 @@ class SessionTree:
         self._numbers = {entry_id: number for number, entry_id in enumerate(self._ids)}
         number_of = self._numbers.get
         self._parents = array("q", [number_of(parent, NO_ENTRY) for parent in index.parent_ids])  # type: ignore[arg-type]
+        self.missing_parents = self._parents.count(NO_ENTRY) - list(index.parent_ids).count(None)
         for closing in cycle_ends(self._parents):
             self._parents[closing] = NO_ENTRY
         self._siblings: _Siblings | None = None
