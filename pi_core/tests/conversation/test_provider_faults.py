@@ -60,7 +60,7 @@ async def test_raising_before_the_first_event(answer, error, text):
 
     assert is_over(ran)
     assert ran.answers[0].content == ()
-    assert ran.answers[0].error_message == text
+    assert ran.answers[0].error_message.startswith(f"Provider 'p' failed: {text} (in {__file__}, line ")
 
 
 async def test_half_a_tool_call_is_dropped_and_a_whole_one_is_kept_but_not_run(answer, tool):
@@ -97,7 +97,7 @@ async def test_a_stream_function_that_raises(run):
     ran = await run("hi", stream=stream)
 
     assert is_over(ran)
-    assert ran.answers[0].error_message == "no such API"
+    assert ran.answers[0].error_message.startswith(f"Provider 'p' failed: RuntimeError: no such API (in {__file__}, ")
 
 
 async def test_a_provider_that_cancels_itself(answer):

@@ -15,8 +15,7 @@ import pytest
 
 from pi_core.hooks import loop_watch
 from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, Timeouts
-from pi_core.hooks.interrupt import Interrupted
-from pi_core.hooks.loop_watch import displaying_blocks, watch_loop
+from pi_core.hooks.loop_watch import LoopBlocked, displaying_blocks, watch_loop
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import ToolCallEvent, TurnStartEvent
 from pi_hookspecs.specs import tools
@@ -232,7 +231,7 @@ async def test_a_task_of_a_plugin_that_blocks_is_interrupted(hooks, block):
     code = plugin("bad")
     hooks.watch()
 
-    with pytest.raises(Interrupted):
+    with pytest.raises(LoopBlocked):
         await asyncio.create_task(code.waits_and_blocks(getattr(code, block)))
     await settled()
 
@@ -252,7 +251,7 @@ async def test_a_callback_of_a_plugin_that_blocks_is_interrupted_and_the_loop_go
     await until(lambda: hooks.failures)
     await settled()
 
-    assert [type(each) for each in problems] == [Interrupted]
+    assert [type(each) for each in problems] == [LoopBlocked]
 
 
 @needs_signals
@@ -261,7 +260,7 @@ async def test_code_that_is_called_afterwards_is_not_interrupted(hooks):
     good.__dict__["total"] = 0
     define(good, "def counts():\n    global total\n    for _ in range(1000):\n        total += 1\n")
     hooks.watch()
-    with pytest.raises(Interrupted):
+    with pytest.raises(LoopBlocked):
         await asyncio.create_task(bad.waits_and_blocks(bad.swallows_at_each_level))
 
     for _ in range(20):
@@ -298,7 +297,7 @@ async def test_the_second_press_of_a_key_interrupts(hooks, block):
     hooks.block_seconds = 600
     hooks.watch()
 
-    with displaying_blocks(display), pytest.raises(Interrupted):
+    with displaying_blocks(display), pytest.raises(LoopBlocked):
         await asyncio.create_task(code.waits_and_blocks(getattr(code, block)))
 
     assert any(each.endswith("Ctrl+C again interrupts it") for each in display.shown)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, evolve, field
 
 from pi_core.agent.cancel import Grace, cancelled_from_outside
-from pi_core.agent.safe_text import exception_message
+from pi_core.agent.safe_text import exception_location, exception_message, format_exception, is_library
 from pi_hookspecs import (
     ABORT_GRACE,
     AssistantMessage,
@@ -116,9 +116,17 @@ class _Request(ReprMixin):
                 raise
             failure = f"Provider {self.config.model.provider!r} cancelled its own request"
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of a provider, callback or listener
-            failure = exception_message(error)
+            failure = self.described(error)
         if self.final is None:
             self.final = self.failed_answer(failure)
+
+    def described(self, error: BaseException) -> str:
+        """Return the message of an exception; of a mistake in the provider's code, with its type and place."""
+        is_mistake = not isinstance(error, (PiError, OSError)) and _is_of_provider(error)
+        place = exception_location(error) if is_mistake else ""
+        if not place:
+            return exception_message(error)
+        return f"Provider {self.config.model.provider!r} failed: {format_exception(error)}{place}"
 
     async def report_end(self, answer: AssistantMessage) -> None:
         if self.id and self.config.end_request is not None:
@@ -251,3 +259,16 @@ async def _close(stream: Any) -> None:
     with suppress(Exception, SystemExit):
         async with asyncio.timeout(ABORT_GRACE):
             await close()
+
+
+def _is_of_provider(error: BaseException) -> bool:
+    """Whether an exception comes from the provider's stream, and not from a callback or a listener."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        code, following = entry.tb_frame.f_code, entry.tb_next.tb_frame.f_code
+        if code is _Request.consume.__code__:
+            return not is_library(following.co_filename)  # a listener is called by the agent
+        if code is _Request.send.__code__ and following is not _Request.consume.__code__:
+            return following is not _Request.prepare.__code__
+        entry = entry.tb_next
+    return False

@@ -17,10 +17,11 @@ import pluggy
 import pi_hookspecs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
 __all__ = [
+    "checked_answer",
     "exception_location",
     "exception_message",
     "format_exception",
@@ -51,6 +52,30 @@ def safe_repr(value: object) -> str:
     except BaseException:  # noqa: BLE001 - a plugin's __repr__ may raise anything
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 200 else text[:197] + "..."  # noqa: PLR2004 - a line or two
+
+
+def checked_answer(answer: Any, *types: type, check: Callable[[Any], str | None] | None = None) -> Any:
+    """Return the answer of a plugin's function.
+
+    Args:
+        answer: What the function returned.
+        types: What it may return; ``type(None)`` among them.
+        check: Returns what is wrong with an answer of these types; None if nothing is.
+
+    Raises:
+        TypeError: The answer is of another type; the message says what was returned and what is expected.
+        ValueError: The answer has a part that cannot be used.
+    """
+    if not isinstance(answer, types):
+        expected = " or ".join("None" if each is type(None) else each.__name__ for each in types)
+        if hasattr(answer, "__await__"):
+            getattr(answer, "close", bool)()
+            raise TypeError(f"it is async, and must be a plain function that returns {expected}")
+        raise TypeError(f"it returned {safe_repr(answer)}, which is not of type {expected}")
+    problem = check(answer) if check is not None else None
+    if problem is not None:
+        raise ValueError(problem)
+    return answer
 
 
 def format_exception(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import define, evolve
 
+from pi_core.agent.safe_text import checked_answer
 from pi_core.hooks.acting import acting
 from pi_core.hooks.containment import reported
 from pi_hookspecs import (
@@ -235,7 +236,8 @@ class CacheWarming:
             ),
             acting(warmer.plugin),
         ):
-            plan: CacheWarmingPlan = warmer.thing.plan_cache_warming(self._prompt(sent), runtime.ctx)
+            answer = warmer.thing.plan_cache_warming(self._prompt(sent), runtime.ctx)
+            plan: CacheWarmingPlan | None = checked_answer(answer, CacheWarmingPlan, type(None))
             return plan
         return None
 

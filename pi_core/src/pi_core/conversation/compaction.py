@@ -14,7 +14,7 @@ from attrs import evolve
 
 import pi_hookspecs  # events are loaded on first use, because most runs use none of them
 from pi_core.agent.cancel import Grace
-from pi_core.agent.safe_text import exception_message
+from pi_core.agent.safe_text import checked_answer, exception_message, safe_repr
 from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import ABORT_GRACE, AbortController, Aborted, PiError, UserError
 
@@ -207,7 +207,10 @@ class CompactionRunner:
             )
         with plugin_errors(self._runtime, compactor.plugin, "Compactor.prepare", "prepare a compaction"):
             prepared = prepare(request, self._runtime.ctx)
-            preparation: CompactionPreparation | None = await prepared if inspect.isawaitable(prepared) else prepared
+            answer = await prepared if inspect.isawaitable(prepared) else prepared
+            preparation: CompactionPreparation | None = checked_answer(
+                answer, pi_hookspecs.CompactionPreparation, type(None)
+            )
         if preparation is None:
             raise _NothingToDo(NOTHING_TO_COMPACT)
         return preparation
@@ -236,7 +239,10 @@ class CompactionRunner:
 
     async def _run_compactor(self, compactor: Registered, request: CompactionRequest) -> Compaction:
         with plugin_errors(self._runtime, compactor.plugin, "Compactor.compact", "compact"):
-            compaction: Compaction | None = await compactor.thing.compact(request, self._runtime.ctx)
+            answer = await compactor.thing.compact(request, self._runtime.ctx)
+            compaction: Compaction | None = checked_answer(
+                answer, pi_hookspecs.Compaction, type(None), check=_compaction_problem
+            )
         if compaction is None:
             raise _NothingToDo(NOTHING_TO_COMPACT)
         return compaction
@@ -272,3 +278,11 @@ class CompactionRunner:
         """Return whether the branch already ends with a compaction."""
         leaf = self._runtime.manager.get_leaf_entry()
         return leaf is not None and leaf.type == "compaction"
+
+
+def _compaction_problem(compaction: Compaction | None) -> str | None:
+    """Return what is wrong with a compaction's parts."""
+    for name in ("summary", "first_kept_entry_id") if compaction is not None else ():
+        if not isinstance(getattr(compaction, name), str):
+            return f"it returned a Compaction with {name}={safe_repr(getattr(compaction, name))}, which is not a text"
+    return None

@@ -8,9 +8,11 @@ model's context, but not from the session.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pi_hookspecs  # events are loaded on first use, because most runs use none of them
+from pi_core.agent.safe_text import checked_answer, safe_repr
 from pi_core.hooks.containment import reported
 from pi_hookspecs import AbortController, PiError
 
@@ -77,7 +79,10 @@ class Retry:
         if found is None:
             return None
         with reported(runtime.report_plugin_error, found.plugin, "Retrier.decide", "to decide on a retry"):
-            decision: RetryDecision | None = found.thing.decide(answer, attempt, runtime.ctx)
+            decided = found.thing.decide(answer, attempt, runtime.ctx)
+            decision: RetryDecision | None = checked_answer(
+                decided, pi_hookspecs.RetryDecision, type(None), check=partial(_decision_problem, attempt)
+            )
             return decision
         return None
 
@@ -100,7 +105,8 @@ class Retry:
         if found is None or choose is None:
             return None
         with reported(runtime.report_plugin_error, found.plugin, "Retrier.leave_out", "to choose a part"):
-            part: LeftOut | None = choose(answer, left_out.request, len(self._tried) + 1, runtime.ctx)
+            chosen = choose(answer, left_out.request, len(self._tried) + 1, runtime.ctx)
+            part: LeftOut | None = checked_answer(chosen, pi_hookspecs.LeftOut, type(None))
             return part
         return None
 
@@ -192,6 +198,21 @@ class Retry:
             return False
         await self._set_model(model)
         return True
+
+
+def _decision_problem(attempt: int, decision: RetryDecision | None) -> str | None:
+    """Return what is wrong with a decision on a given attempt; one that does not count would never end."""
+    if decision is None:
+        return None
+    for name in ("attempt", "max_attempts", "delay_ms"):
+        if not isinstance(getattr(decision, name), int) or getattr(decision, name) < 0:
+            return f"it returned {name}={safe_repr(getattr(decision, name))}, which is not a whole number of at least 0"
+    if decision.attempt < attempt and decision.model is None:
+        return f"it returned attempt={decision.attempt}, although this is attempt {attempt}"
+    model: object = decision.model
+    if not isinstance(model, str | None):
+        return f"it returned model={safe_repr(model)}, which is not the name of a model"
+    return None
 
 
 async def wait_unless_aborted(delay_ms: int, signal: AbortSignal) -> bool:

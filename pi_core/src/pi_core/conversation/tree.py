@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, cast
 
 import pi_hookspecs  # events are loaded on first use, because most runs use none of them
+from pi_core.agent.safe_text import checked_answer
 from pi_core.conversation.offered_tools import OfferedTools
 from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import AbortController, Aborted, AgentBusy, TreeNavigation, UserError, UserMessage, text_of
@@ -157,7 +158,8 @@ class TreeNavigator:
             signal=event.signal,
         )
         with plugin_errors(self._runtime, found.plugin, "BranchSummarizer.summarize_branch", "summarize the branch"):
-            summary: BranchSummary | None = await found.thing.summarize_branch(request, self._runtime.ctx)
+            made = await found.thing.summarize_branch(request, self._runtime.ctx)
+            summary: BranchSummary | None = checked_answer(made, pi_hookspecs.BranchSummary, type(None))
         return summary
 
     def _go(self, target: SessionEntry, summary: BranchSummary | None, label: str | None) -> BranchSummaryEntry | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 import pi_hookspecs  # as in compaction.py
+from pi_core.agent.safe_text import checked_answer
 from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import AbortController, BashExecutionMessage, UserError
 
@@ -93,7 +94,8 @@ class UserBash:
         if answer is not None and answer.operations is not None:
             request = evolve(request, operations=answer.operations)
         with plugin_errors(self._runtime, found.plugin, "CommandRunner.run_command", "run a command"):
-            result: BashExecutionMessage = await found.thing.run_command(request, self._runtime.ctx)
+            answered = await found.thing.run_command(request, self._runtime.ctx)
+            result: BashExecutionMessage = checked_answer(answered, pi_hookspecs.BashExecutionMessage)
         return result
 
     async def _asked(self, request: CommandRequest) -> UserBashResult | None:

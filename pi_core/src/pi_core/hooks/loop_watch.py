@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from attrs import define, frozen
 
 from pi_core.hooks.acting import acting_plugin, calling_plugin
-from pi_core.hooks.interrupt import Interrupted, Interrupter
+from pi_core.hooks.interrupt import Interrupter
 from pi_core.hooks.running_call import current_call
 from pi_hookspecs.values import ReprMixin, Value
 
@@ -39,6 +39,7 @@ __all__ = [
     "BLOCKING_SECONDS",
     "Block",
     "BlockDisplay",
+    "LoopBlocked",
     "NoOwners",
     "Owners",
     "Watched",
@@ -69,6 +70,14 @@ _INSIST_SECONDS = 2.0
 
 _CALLBACK = Handle._run.__code__  # noqa: SLF001 - the frame in which asyncio runs a callback has no public name
 _DEBUGGERS = frozenset({"bdb", "pdb", "pydevd", "_pydevd_bundle", "debugpy"})
+
+
+class LoopBlocked(Exception):
+    """Raised inside code that blocks the event loop.
+
+    It is an ``Exception``, so that whatever contains failures of plugins contains it: the trace function keeps the
+    plugin's own code from catching it.
+    """
 
 
 class Owners(Protocol):
@@ -470,13 +479,13 @@ class LoopWatch:
         inside = list(_frames(frame, now.boundary))
         call = current_call.get()
         if call is not None and call.implementation.plugin == now.plugin:
-            call.blocked = f"blocked the event loop for {now.seconds:.1f} s in {now.place}"
+            call.blocked = _blocked(now)
         self._start_tracing(each for each in inside if not self._is_pi(each))
         insists = now.seconds > (now.interrupted_at or 0.0) + _INSIST_SECONDS
         now.seconds += 0.0 if insists else _BLOCKED_SECONDS
         if self._is_pi(inside[0]) and not insists:
             return _BLOCKED_SECONDS  # not inside the engine's own work; the trace raises when that returns
-        return Interrupted(f"blocked the event loop for {now.seconds:.1f} s in {now.place}")
+        return LoopBlocked(_blocked(now))
 
     def _start_tracing(self, frames: Iterator[FrameType]) -> None:
         before = sys.gettrace()
@@ -498,7 +507,7 @@ class LoopWatch:
             return None
         if event == "line" and now.plugin in self._plugins_of(frame):
             alarm.rearm(_TRACE_SECONDS)
-            raise Interrupted(f"blocked the event loop for {now.seconds:.1f} s in {now.place}")
+            raise LoopBlocked(_blocked(now))
         return self._trace
 
     def _is_inside(self, now: _Standstill, frame: FrameType | None) -> bool:
@@ -507,6 +516,10 @@ class LoopWatch:
         if now.interrupted_at is None or not inside or inside[-1].f_back is not now.boundary:
             return False
         return not now.is_owned or any(now.plugin in self._plugins_of(each) for each in inside)
+
+
+def _blocked(now: _Standstill) -> str:
+    return f"blocked the event loop for {now.seconds:.1f} s in {now.place}"
 
 
 def _callback_of(frame: FrameType | None) -> FrameType | None:

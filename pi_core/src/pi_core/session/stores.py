@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from pi_core.base.paths import expand_home
+from pi_core.session.checked_store import CheckedStore
 from pi_core.session.memory import MemoryStore
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.session_store import SessionPlace
@@ -94,7 +95,7 @@ def resolve_store(
         raise NoStore(_missing_store_message(name, host))
     make: Any = found.thing
     try:
-        return ChosenStore(make(place), place, host)
+        return ChosenStore(CheckedStore(make(place), found.plugin), place, host)
     except Exception as error:
         raise NoStore(
             f"The session store {name!r} of plugin {found.plugin!r} cannot be used: {type(error).__name__}: {error}. "

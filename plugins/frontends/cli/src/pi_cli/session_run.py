@@ -11,6 +11,7 @@ from attrs import evolve
 
 from pi_cli.leftovers import LastMoment
 from pi_cli.report import say, trace_line, warn
+from pi_core.agent.safe_text import exception_location
 from pi_hookspecs import NoModel, PiError, UserError
 
 if TYPE_CHECKING:
@@ -43,11 +44,22 @@ def run_mode(modes: Iterator[Mode], options: Options, host: PluginHost, cwd: Pat
     except BaseException as error:
         if last_moment.stopped_by is not None:
             error.add_note(f"plugin {last_moment.stopped_by!r} stopped it")
-        elif last_moment.session is not None and last_moment.session.hooks.last_hook is not None:
-            error.add_note(f"the last hook that ran: {last_moment.session.hooks.last_hook}")
+        elif (raised_by := _plugin_that_raised(error, host)) is not None:
+            error.add_note(f"plugin {raised_by!r} raised it{exception_location(error)}")
         raise
     finally:
         last_moment.is_over()
+
+
+def _plugin_that_raised(error: BaseException, host: PluginHost) -> str | None:
+    """Return the plugin whose code is innermost in the traceback of an exception; None if no plugin's is there."""
+    from traceback import walk_tb
+
+    from pi_core.host.owners import CodeOwners
+
+    owners = CodeOwners(host)
+    found = [owners.plugin_of(frame) for frame, _ in walk_tb(error.__traceback__) if not owners.is_pi(frame)]
+    return next((each for each in reversed(found) if each is not None), None)
 
 
 async def _run(  # noqa: PLR0917 - the state collected so far
