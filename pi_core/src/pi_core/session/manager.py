@@ -236,6 +236,11 @@ class SessionManager:
         """The folder of the session's file, or of new sessions; None if there is none."""
         return self.file.parent if self.file is not None else self._chosen.place.session_dir
 
+    @property
+    def chosen_dir(self) -> Path | None:
+        """The folder that an option, a variable or a setting names for sessions; None if there is none."""
+        return self._chosen.place.session_dir
+
     def shared_store(self, host: PluginHost | None = None) -> ChosenStore:
         """Return the store that has the other sessions: this session's, or for a session in memory the settings' store.
 

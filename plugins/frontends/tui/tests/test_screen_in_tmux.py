@@ -99,7 +99,7 @@ def test_what_is_typed_during_the_start_is_in_the_editor_and_the_end_leaves_the_
     tmux.sees("The files here")
     tmux.send("C-d")
 
-    screen = tmux.sees("To resume this session: pi --session", options=("-S", "-"))
+    screen = tmux.sees("To resume this session:\npi --session", options=("-S", "-"))
     assert "list the files" in screen
     assert "The files here" in screen
     assert "ctrl+c/ctrl+d" not in screen
@@ -280,11 +280,11 @@ def test_a_served_session_is_displayed_and_goes_on_without_the_screen(tmux: Tmux
     tmux.sees("brest.txt", "The files here")
     tmux.send("C-d")
 
-    tmux.sees("To resume this session: pi attach")
+    tmux.sees("To resume this session:\npi attach")
     tmux.send(f"clear; {sys.executable} -P -m pi_cli attach", "Enter")
     tmux.sees("The files here", "0.3%/128k (auto)")
     tmux.send("C-d")
-    tmux.sees("To resume this session: pi attach")
+    tmux.sees("To resume this session:\npi attach")
     tmux.send("clear; kill %1; wait; echo; cat served | wc -l", "Enter")
     tmux.sees("\n2")
 
@@ -408,3 +408,22 @@ def test_exported_columns_and_lines_do_not_hide_the_size_of_the_terminal(tmux: T
     for width, height in ((50, 14), (110, 24)):
         tmux.resize(width, height)
         tmux.sees("\nhalf a prompt\n" + "─" * width + "\n")
+
+
+@pytest.mark.parametrize("options", ["", " --session-dir 'my sessions'", ' --session "it\'s one.jsonl"', " -w tide"])
+def test_the_printed_command_continues_the_session_when_it_is_pasted(tmux: Tmux, options: str) -> None:
+    git = "git -c user.name=Ann -c user.email=a@b"
+    tmux.send(f'git init -q; git add .; {git} commit -qm Begin; pi() {{ {tmux.command} "$@"; }}; clear', "Enter")
+    tmux.send(f"pi{options}", "Enter")
+    tmux.sees("auto")
+    tmux.send("list the files here", "Enter")
+    tmux.sees("The files here")
+    tmux.send("C-d")
+    screen = tmux.sees("To resume this session:", "\n$ ", options=("-J", "-S", "-"))
+    command = screen.rpartition("To resume this session:\n")[2].partition("\n")[0]
+    tmux.send("clear; pwd", "Enter")
+    tmux.sees("tides\n$")
+    tmux.send("-l", command)
+    tmux.send("Enter")
+
+    tmux.sees("list the files here", "The files here", "auto")

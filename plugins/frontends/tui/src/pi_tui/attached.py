@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -176,10 +177,10 @@ class Served:
         over = "" if computer is None else f"--ssh {computer} "
         self._socket = served.socket
         self.place = served.cwd or served.socket
-        self.again: str | None = f"pi attach {over}{name or served.socket}"
-        ended = f"pi serve {name} (its server has ended)"
+        self.again: str | None = f"pi attach {over}{name or shlex.quote(served.socket)}"
+        ended = f"Its server has ended.\npi serve {name}"
         if computer is not None:  # or ssh has
-            ended = f"{self.again}, or pi serve {name} on {computer} if the server has ended"
+            ended = f"If its server has ended, first run on {computer}: pi serve {name}\n{self.again}"
         self.served_again: str | None = ended if name else None
 
     async def client(self, asker: Asker) -> PiClient:

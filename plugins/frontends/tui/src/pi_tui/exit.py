@@ -30,7 +30,8 @@ def print_exit(app: ScreenApp, terminal: Terminal) -> None:
         texts = drawn(transcript_rows(app, max(terminal.size[0], 1), graphics), app.painter.palette, graphics)
     hint = app.port.resume_hint()
     if hint is not None:
-        texts += ["", f"To resume this session: {hint}"]
+        *notes, command = hint.split("\n")
+        texts += ["", *notes, "To resume this session:", command]  # alone on its line, so that three clicks mark it
     if texts:
         terminal.write("\r\n".join(texts) + "\r\n")
 

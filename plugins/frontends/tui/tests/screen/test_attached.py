@@ -138,8 +138,8 @@ async def test_the_command_that_is_left_serves_a_session_whose_server_has_ended(
 
     assert [port.resume_hint() for port in ports] == [
         "pi attach 019aae4e",
-        "pi serve 019aae4e (its server has ended)",
-        "pi attach --ssh box 019aae4e, or pi serve 019aae4e on box if the server has ended",
+        "Its server has ended.\npi serve 019aae4e",
+        "If its server has ended, first run on box: pi serve 019aae4e\npi attach --ssh box 019aae4e",
     ]
 
 

@@ -382,8 +382,8 @@ class LocalPort:
 
     def resume_hint(self) -> str | None:
         """Return the command that continues the session."""
-        session = self.session
+        from pi_tui.port.resuming import resume_command
+
         with suppress(OSError):
-            if session.session_file is not None and session.session_file.exists():
-                return f"pi --session {session.session_id}"
+            return resume_command(self.session, os.environ)
         return None

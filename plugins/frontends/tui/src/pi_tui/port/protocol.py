@@ -300,5 +300,8 @@ class Port(Protocol):
         ...
 
     def resume_hint(self) -> str | None:
-        """Return the command that continues the session later; None if it is not stored."""
+        """Return the command that continues the session later, for a shell; None if it is not stored.
+
+        Lines before the last one are about the command.
+        """
         ...
