@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 
@@ -58,3 +59,31 @@ def test_each_has_help_and_runs_without_a_terminal(named, state_of):
                 done = run(state, *words)
                 assert done.returncode in {0, 1, 2}, f"pi {' '.join(words)} ended with {done.returncode}: {done.stderr}"
                 assert done.stdout or done.stderr, f"pi {' '.join(words)} prints nothing"
+
+
+def unread(state, *words: str) -> tuple[int, str]:
+    """Run a subcommand whose output nobody reads, as in ``| true``; return its exit code and its errors."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [state.pi, *words],
+        cwd=state.work,
+        env=state.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    os.close(writing)
+    return done.returncode, done.stderr
+
+
+def test_each_ends_quietly_when_its_reader_has_gone(named, state_of):
+    state = state_of(MADE)
+    for name in named:
+        for words in [(name,), (name, "--help")] if name not in WAITS else [(name, "--help")]:
+            code, said_of_it = unread(state, *words)
+            assert code in {0, 1, 2, 141}, f"pi {' '.join(words)} ended with {code}"
+            assert not re.search("unexpected|Traceback|Broken|Exception ignored", said_of_it), (words, said_of_it)

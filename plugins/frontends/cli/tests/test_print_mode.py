@@ -229,10 +229,22 @@ def test_closed_stream_is_no_error(fake, closed):
     assert done.stderr == b""
 
 
-def test_reader_that_goes_away_is_no_error_to_talk_about(fake):
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--model", "fake/echo", "-p", "hello"],
+        ["--help"],
+        ["help", "settings"],
+        ["plugins"],
+        ["sessions", "search", "--help"],  # those of click
+        ["eval", "--help"],
+        ["replay", "--help"],
+    ],
+)
+def test_reader_that_goes_away_is_no_error_to_talk_about(fake, words):
     read_end, write_end = os.pipe()
     os.close(read_end)
-    process = fake.start("--model", "fake/echo", "-p", "hello", stdout=write_end)
+    process = fake.start(*words, stdout=write_end)
     os.close(write_end)
 
     _, errors = process.communicate(timeout=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -118,8 +119,14 @@ def help_of_subcommand(word: FirstWord | None, host: PluginHost) -> int | None:
 
 
 def _run(subcommand: Subcommand, arguments: Sequence[str], host: PluginHost) -> int:
+    streams = sys.stdout, sys.stderr
     try:
         return subcommand.run([*arguments], host)
+    except SystemExit:
+        if (sys.stdout, sys.stderr) == streams:
+            raise
+        sys.stdout, sys.stderr = streams  # click exits so, in every mode, once the reader of its output has gone
+        raise BrokenPipeError from None
     except Exception as error:
         code = _shown_by_click(error)
         if code is None:
