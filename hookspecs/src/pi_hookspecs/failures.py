@@ -319,7 +319,7 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
             r"unexpected end",
             r"malformed_function_call",
             r"malformed_response",
-            r"finish[_ ]reason:? ['\"]?error\b",
+            r"(?:finish|stop)[_ ]reason:? ['\"]?error\b",
             _CODE.format("408|500|502|503|504|520|521|522|524"),
         ),
         source="connections, and errors within a stream",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from pi_provider_kit import retry_after_ms
 from pi_testing import for_each
 
@@ -105,3 +108,19 @@ def test_a_limit_that_resets_is_no_reason_to_wait_after_another_error():
 
 def test_an_overload_with_the_limits_of_a_subscription_asks_for_no_delay():
     assert wait(SUBSCRIPTION | {"anthropic-ratelimit-unified-status": "allowed"}, status=529) is None
+
+
+NAMES = st.sampled_from(
+    "retry-after retry-after-ms x-ratelimit-reset x-ratelimit-remaining ratelimit ratelimit-reset ratelimit-remaining"
+    " anthropic-ratelimit-unified-reset anthropic-ratelimit-unified-status".split()
+)
+VALUES = st.one_of(
+    st.integers(-5, 10**15).map(str), st.sampled_from(["0", "rejected", "allowed", "6m0s", "now"]), st.text()
+)
+
+
+@given(st.dictionaries(NAMES, VALUES), st.text(max_size=40), st.sampled_from([400, 429, 503, 529]))
+def test_no_hint_is_negative_or_longer_than_a_month(headers, body, status):
+    hint = wait(headers, body, status)
+
+    assert hint is None or 0 <= hint <= 31 * 86_400_000

@@ -21,8 +21,6 @@ __all__ = ["with_retries"]
 _PASSES = ("connect", "dns", "dropped", "refused", "timeout")
 """Kinds of transient network failures."""
 
-_STATUSES = (408, 409, 429)
-
 _FIRST_PAUSE_MS = 500
 _LONGEST_PAUSE_MS = 8000
 """Delays of the vendors' own clients, used where the server does not ask for a longer one."""
@@ -53,9 +51,11 @@ def _pause_ms(failure: Exception, attempt: int, longest_ms: int | None) -> int |
     """Return the delay; None if a retry does not help, or the server asks for more than the user's limit."""
     if not isinstance(failure, HttpFailed):
         return None
-    status = failure.status or 0
-    if failure.kind not in _PASSES and status not in _STATUSES and status < 500:  # noqa: PLR2004 - RFC 9110, 15.6
-        return None
+    if failure.kind not in _PASSES:
+        from pi_hookspecs.failures import ACTIONS, kind_of_failure
+
+        if failure.status is None or ACTIONS[kind_of_failure(str(failure), failure.status)] != "wait":
+            return None
     asked = failure.retry_after_ms or 0
     if longest_ms and asked > longest_ms:
         return None
