@@ -13,8 +13,9 @@ from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
-__all__ = ["Gates", "guarded_hooks", "guarded_services"]
+__all__ = ["Gates", "guarded_hooks", "guarded_services", "hooks_named_in"]
 
 _REFUSING_SERVICES = ("Launcher", "ToolOperations")
 """Services that decide about starting programs and about work on this machine; a missing one refuses both."""
@@ -25,6 +26,24 @@ def guarded_hooks(hooks: Iterable[str]) -> list[str]:
     specs = all_hookspecs()
     found = ((hook, answers_of(specs[hook])) for hook in hooks if hook in specs)
     return [hook for hook, answers in found if answers is not None and answers.on_failure is OnFailure.REFUSE]
+
+
+def hooks_named_in(files: Iterable[Path]) -> list[str]:
+    """Return the hooks whose failure refuses and that source files name; all of them if a file cannot be read.
+
+    For plugins that cannot be loaded and were never loaded before: their source is all that is known of them.
+    """
+    import re
+
+    every = guarded_hooks(all_hookspecs())
+    named: set[str] = set()
+    for file in files:
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return every
+        named.update(re.findall(rf"\b(?:{'|'.join(every)})\b", text))
+    return [hook for hook in every if hook in named]
 
 
 def guarded_services(kinds: Iterable[str]) -> list[str]:

@@ -36,7 +36,7 @@ class Runs:
         self.problems: list[str] = []
 
     async def __call__(self, tool: str = "bash", *, disabled: tuple[str, ...] = ()) -> str:
-        """Let the model call a tool in a new session; return what it is told."""
+        """Let the model call a tool in a new session; return what it is told, or why no request was made."""
         host = PluginHost(Settings.in_memory({}, agent_dir=self.agent_dir), installed=False, disabled=disabled)
         if "isolated" not in disabled:
             host.add(pi_isolated, "isolated")
@@ -50,9 +50,11 @@ class Runs:
         )
         await session.start()
         try:
-            await session.prompt("Go")
+            answer = await session.prompt("Go")
         finally:
             await session.dispose()
+        if not script.requests:
+            return answer.error_message
         return script.requests[-1].tool_results[-1].text
 
     @property
@@ -147,12 +149,37 @@ async def test_a_disabled_guard_does_not_refuse(run):
     assert "Extension failed" not in await run(disabled=("guard",))
 
 
-async def test_a_program_for_another_contract_is_left_out_with_what_to_do(run):
+GUARDED = "before_model_request, tool_call, user_bash, child_environment"
+
+
+@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("grants", [None, {"hooks": True}, {"hooks": ["tool_call"]}], ids=str)
+async def test_a_program_that_never_started_refuses_what_it_may_guard(run, how, grants):
+    change(run.folder, grants=grants)
+    BROKEN[how](run.folder)
+
+    said = await run()
+
+    assert "guard" in said
+    assert "blocking execution" in said or "refused" in said or "cannot be used" in said
+    assert "Extension failed" not in await run(disabled=("guard",))
+
+
+@pytest.mark.parametrize("grants", [{"hooks": ["turn_end"]}, {"hooks": False}, {"tools": ["shout"]}], ids=str)
+async def test_a_program_that_was_granted_no_guarding_hook_refuses_nothing(run, grants):
+    change(run.folder, grants=grants, contract="2.0")
+
+    assert (await run()).startswith("bash was called")
+    assert run.problems == ["not loaded: it is for contract 2.0, and this pi has contract 1.1. Update pi"]
+
+
+async def test_a_program_for_another_contract_refuses_with_what_to_do(run):
     change(run.folder, contract="2.0")
 
     await run()
 
-    assert run.problems == ["not loaded: it is for contract 2.0, and this pi has contract 1.1. Update pi"]
+    assert run.problems[0].startswith("it is for contract 2.0, and this pi has contract 1.1. Update pi")
+    assert run.problems[0].endswith(f"Until then it refuses in {GUARDED}")
 
 
 @pytest.mark.parametrize(

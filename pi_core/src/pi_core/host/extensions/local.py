@@ -99,15 +99,21 @@ class LocalExtensions:
         for source in self._find():
             if source.plugin is not None and self._is_installed(source.plugin):
                 continue
-            with self._reporting(source.name):
+            with self._reporting(source):
                 self._check_it_ends_nothing(source)
                 self._prepare(source)
                 if source.requirement is not None:
                     self._add_distribution(source)
                     continue
                 name = self._free_name(source)
+                problems: list[str] = []
+                plugin = self._import(source, name, problems.append)
+                if plugin is None and source.program is None and source.script is None:
+                    self._refuse(source, name, "; ".join(problems))
+                    continue
                 report = partial(self._report, name, "import")
-                plugin = self._import(source, name, report)
+                for problem in problems:
+                    report(problem)
                 if plugin is not None and self._is_wanted(source, plugin, report):
                     self._host.add(plugin, name)
                     self._loaded[name] = _Loaded(source, {name: plugin})
@@ -354,8 +360,25 @@ class LocalExtensions:
     def _report(self, name: str, step: str, message: str) -> None:
         self._host.report(name, step, message)
 
-    def _reporting(self, name: str) -> Any:
-        return _Reporting(lambda message: self._report(name, "import", f"not loaded: {message}"))
+    def _reporting(self, source: ExtensionSource) -> Any:
+        return _Reporting(lambda message: self._refuse(source, source.name, f"not loaded: {message}"))
+
+    def _refuse(self, source: ExtensionSource, name: str, why: str) -> None:
+        """Report that an extension cannot be used, and let it refuse if it may hold a hook that refuses."""
+        from pi_core.host.extensions.manifests import Refusing
+        from pi_core.host.gates import guarded_hooks, hooks_named_in
+        from pi_hookspecs.specs import all_hookspecs
+
+        hooks = guarded_hooks(all_hookspecs()) if source.path is None else hooks_named_in(files_of(source))
+        if not hooks or self._host.has(name):
+            self._report(name, "import", why)
+            return
+        self._report(
+            name, "import", f"{why}. It refuses in {', '.join(hooks)} until it is fixed or disabled: --disable {name}"
+        )
+        plugin = Refusing(name, hooks, why.removeprefix("not loaded: "))
+        self._host.add(plugin, name)
+        self._loaded[name] = _Loaded(source, {name: plugin})
 
 
 class _Reporting:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.base.paths import make_cache
 from pi_core.base.replacing import replace_file
-from pi_core.host.gates import guarded_hooks
+from pi_core.host.gates import guarded_hooks, hooks_named_in
+from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,6 +22,8 @@ __all__ = ["ProgramIndex", "files_of_program"]
 _FORMAT = 1
 _SKIPPED = frozenset({".git", ".venv", "node_modules", "__pycache__", "target"})
 _MOST_FILES = 1000
+_NOT_FOR_PROGRAMS = ("session_before_append",)
+"""Hooks that are called where nothing can be awaited."""
 _IN_GENERATION = rf"{re.escape(os.sep)}gen{re.escape(os.sep)}[0-9a-f]+{re.escape(os.sep)}"
 """The part of a path that differs after each change of the installed packages."""
 
@@ -68,10 +71,19 @@ class ProgramIndex:
             replace_file(self._file, json.dumps(content).encode(), durable=False)
 
     def guards(self, grants: Mapping[str, Any] | None = None) -> list[str]:
-        """Return the hooks whose failure refuses that the plugin is known to implement or that its grants name."""
-        stated = (grants or {}).get("hooks")
+        """Return the hooks whose failure refuses that the plugin implements, or may implement.
+
+        That is what it has reported, or what its grants name; of a file that was never loaded, what its text names; and
+        of a program of which nothing is known, all that a program can implement.
+        """
+        stated = grants.get("hooks", False) if grants is not None else True
         named: Iterable[str] = stated if isinstance(stated, list) else ()
-        return guarded_hooks(dict.fromkeys([*self.read().get("hooks", ()), *named]))
+        known = self.read().get("hooks")
+        if known is not None or stated is not True:
+            return guarded_hooks(dict.fromkeys([*(known or ()), *named]))
+        if self._entry is not None:
+            return hooks_named_in([self._entry])
+        return [hook for hook in guarded_hooks(all_hookspecs()) if hook not in _NOT_FOR_PROGRAMS]
 
     def _stored(self) -> dict[str, Any] | None:
         try:
