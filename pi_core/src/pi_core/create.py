@@ -380,6 +380,10 @@ def prepare_host(
         from pi_core.host.presence import check_presence
 
         check_presence(host)
+    if host.joins_packages and settings.get("packages"):
+        from pi_core.host.presence import check_packages
+
+        check_packages(host, cwd)
     return host
 
 

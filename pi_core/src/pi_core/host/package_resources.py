@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
     from pi_core.settings import Settings
 
-__all__ = ["PackageFilter", "PackageResource", "missing_packages", "package_resources"]
+__all__ = [
+    "PackageFilter",
+    "PackageResource",
+    "missing_guards",
+    "missing_packages",
+    "names_of_missing_guards",
+    "package_resources",
+]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -145,6 +152,40 @@ def missing_packages(settings: Settings, cwd: str) -> dict[str, list[str]]:
             if missing:
                 found[scope] = missing
     return found
+
+
+def missing_guards(settings: Settings, cwd: str) -> dict[str, dict[str, list[str]]]:
+    """Return the missing packages whose plugins decide what may be done, by source: the hooks of each plugin.
+
+    ``pylock.pi.toml`` next to the settings says so: it was written when they were installed, here or elsewhere. A
+    package that the settings deny is not missed.
+    """
+    missing = missing_packages(settings, cwd)
+    if not missing:
+        return {}
+    import tomllib  # only if something is wrong
+
+    is_left_out = _denied(settings)
+    found: dict[str, dict[str, list[str]]] = {}
+    for scope, folder, _ in _scopes(settings, cwd):
+        try:
+            with open(os.path.join(folder, "pylock.pi.toml"), "rb") as file:  # noqa: PTH118, PTH123 - folder is a text
+                lock = tomllib.load(file)
+            sources = lock["tool"]["pi"]["sources"]
+        except (OSError, ValueError, KeyError, TypeError):  # none, or damaged: nothing is known
+            continue
+        for each in sources if isinstance(sources, list) else ():
+            names = {each.get("written"), each.get("source")} if isinstance(each, dict) else set()
+            wanted = names & set(missing.get(scope, ()))
+            guards = each.get("guards") if wanted else None
+            if isinstance(guards, dict) and not is_left_out(str(each.get("identity"))):
+                found[str(wanted.pop())] = {str(name): [str(hook) for hook in hooks] for name, hooks in guards.items()}
+    return found
+
+
+def names_of_missing_guards(settings: Settings) -> set[str]:
+    """Return the plugins of ``missing_guards`` in the settings' folder, which ``--disable`` accepts."""
+    return {name for guards in missing_guards(settings, str(settings.project_trust.cwd)).values() for name in guards}
 
 
 def _sources(entries: Any) -> list[str]:

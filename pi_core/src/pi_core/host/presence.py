@@ -8,9 +8,11 @@ from pi_core.host.records import required_plugins
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pi_core.host import PluginHost
 
-__all__ = ["check_presence"]
+__all__ = ["check_packages", "check_presence"]
 
 
 def check_presence(host: PluginHost) -> None:
@@ -33,6 +35,23 @@ def check_presence(host: PluginHost) -> None:
             f"No session starts, because plugin {name!r} decides about {', '.join(hooks)}, and "
             f"{_problem(host, name)}. Fix it, or start without it: --disable {name}"
         )
+
+
+def check_packages(host: PluginHost, cwd: Path) -> None:
+    """Refuse a session if a package of the settings is not installed and is known to decide what tools may do.
+
+    Raises:
+        UserError: Such a package is missing; the message names it and says how to start without it.
+    """
+    from pi_core.host.package_resources import missing_guards
+
+    for source, guards in missing_guards(host.settings, str(cwd)).items():
+        for name, hooks in guards.items():
+            if name not in host.disabled_for_run:
+                raise UserError(
+                    f"No session starts, because plugin {name!r} of {source} decides about {', '.join(hooks)}, and the"
+                    f" package is not installed here. Install it with pi sync, or start without it: --disable {name}"
+                )
 
 
 def _why_absent(host: PluginHost, name: str) -> str | None:

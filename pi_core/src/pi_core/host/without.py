@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_core.host.extensions import LocalExtensions
+from pi_core.host.package_resources import names_of_missing_guards
 from pi_core.host.plugin_host import PluginHost
 from pi_hookspecs import UnknownName
 
@@ -68,5 +69,5 @@ def require_plugins(host: PluginHost, names: Iterable[str]) -> None:
     disabled = [each.name for each in host.extensions.disabled] if host.extensions is not None else []
     known = [*host.records, *host.added(), *disabled]
     for name in names:
-        if name not in known:
+        if name not in known and name not in names_of_missing_guards(host.settings):
             raise UnknownName("plugin", name, known)

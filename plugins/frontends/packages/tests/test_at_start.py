@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tomllib
 
 import pytest
 
@@ -60,8 +61,61 @@ def test_nothing_is_installed_if_that_is_switched_off(elsewhere, how):
     if how == "setting":
         elsewhere.set("packages.autoInstall", False)
 
-    assert "Installing" not in answer(elsewhere, **({"PI_OFFLINE": "1"} if how == "offline" else {}))
+    errors = answer(elsewhere, **({"PI_OFFLINE": "1"} if how == "offline" else {}))
+
+    assert "Installing" not in errors
+    assert "Not installed here: pypi:pluggypi-tides. Run pi sync" in errors
     assert elsewhere.installed() == {}
+
+
+GUARD = """
+from pi_hookspecs import ToolCallResult, hookimpl
+
+@hookimpl
+def tool_call(event):
+    return ToolCallResult(block=True, reason="not here")
+"""
+
+
+@pytest.fixture
+def guarded(bench):
+    """A bench without the guard that its settings and lock name, and without a package index that has it."""
+    bench.plugin("harbour", "1.0", source=GUARD)
+    bench.plugin("tides", "1.0", source=SAY)
+    bench.ok("install", "harbour", "tides")
+    shutil.rmtree(bench.agent_dir / "packages")
+    return bench
+
+
+def start(bench, *options, **environ):
+    command = bench.command("--model", "offline/rules", *options, "-p", "hello")
+    return subprocess.run(
+        command, cwd=bench.cwd, env={**os.environ, **environ}, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_guard_that_is_not_installed_any_more_stops_the_session(guarded):
+    refused = start(guarded, PI_OFFLINE="1")
+    opened = start(guarded, "--disable", "harbour", PI_OFFLINE="1")
+
+    assert refused.returncode == 1
+    assert "plugin 'harbour' of pypi:pluggypi-harbour decides about tool_call, and the package is not" in refused.stderr
+    assert "tides" not in refused.stderr.partition("No session starts")[2]
+    assert opened.returncode == 0
+
+
+def test_a_guard_that_is_installed_again_opens_the_session(guarded):
+    assert start(guarded).returncode == 0
+    assert guarded.installed() == {"pluggypi-harbour": "1.0", "pluggypi-tides": "1.0"}
+
+
+def test_a_lock_says_which_plugins_are_guards(guarded):
+    sources = tomllib.loads((guarded.agent_dir / "pylock.pi.toml").read_text())["tool"]["pi"]["sources"]
+
+    assert {each["name"]: each.get("guards") for each in sources} == {
+        "pluggypi-harbour": {"harbour": ["tool_call"]},
+        "pluggypi-tides": None,
+    }
 
 
 EXTENSION = """

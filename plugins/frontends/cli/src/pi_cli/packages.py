@@ -33,11 +33,14 @@ def install_missing(settings: Settings, cwd: Path, environ: Mapping[str, str], *
         environ: The environment.
         wait: False installs in the background while the user already works; a reload adds the packages.
     """
-    if not settings.get_bool("packages.autoInstall", default=True) or is_offline(environ):
-        return False
-    from pi_core.host.package_resources import missing_packages
+    from pi_core.host.package_resources import missing_guards, missing_packages
 
     missing = missing_packages(settings, str(cwd))
+    if missing and (not settings.get_bool("packages.autoInstall", default=True) or is_offline(environ)):
+        names = ", ".join(source for sources in missing.values() for source in sources)
+        warn(f"Not installed here: {names}. Run pi sync to install what the settings name")
+        return False
+    wait = wait or bool(missing and missing_guards(settings, str(cwd)))  # no session starts without them
     if "project" in missing and not _is_agreed(settings, cwd, missing["project"], may_ask=not wait):
         del missing["project"]
     done = [_install(scope, sources, cwd, environ, wait=wait) for scope, sources in missing.items()]

@@ -127,8 +127,15 @@ def _check_disabled(early: Options, host: PluginHost, extensions: Callable[[], l
         if name in host.records or name in required_plugins(host.settings):
             continue
         local = [source.name for source in extensions()]
-        if name not in local:
+        if name not in local and name not in _missing_guards(host):
             raise UnknownName("plugin", name, [*host.records, *local], "pi plugins lists what is installed")
+
+
+def _missing_guards(host: PluginHost) -> set[str]:
+    """Return the plugins whose packages are not installed, and which may be disabled for that reason."""
+    from pi_core.host.package_resources import names_of_missing_guards  # only if a name is unknown
+
+    return names_of_missing_guards(host.settings)
 
 
 def _explain_agent_folder(folder: Path) -> None:

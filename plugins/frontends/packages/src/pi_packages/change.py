@@ -18,9 +18,10 @@ from pi_packages.base import Base
 from pi_packages.contents import changed_files, check_modules, find_distributions, grants_of, plugins_of, resources_of
 from pi_packages.entries import Entry, change_entries, read_entries
 from pi_packages.explain import explain
+from pi_packages.guards import guards_of
 from pi_packages.installers import Options, SolveFailed, Wanted, find_installer
 from pi_packages.isolated import install_isolated, is_isolated, solve_isolated
-from pi_packages.lock import from_lock, hashes_of, lock_text, read_lock, to_lock, write_lock
+from pi_packages.lock import from_lock, hashes_of, lock_text, parse_lock, read_lock, to_lock, write_lock
 from pi_packages.log import append_log, now
 from pi_packages.material import Material, check_builds, fetch
 from pi_packages.naming import without_replaced
@@ -350,8 +351,22 @@ class _Attempt:
     def _lock(
         self, tables: Sequence[Mapping[str, Any]], packages: Sequence[Mapping[str, Any]], materials: Sequence[Material]
     ) -> dict[str, Any]:
-        keys = ("source", "identity", "kind", "name", "version", "revision", "tree", "integrity", "publisher")
-        sources = [{key: each[key] for key in (*keys, "isolated") if each.get(key)} for each in packages]
+        keys = (
+            "source",
+            "identity",
+            "kind",
+            "name",
+            "version",
+            "revision",
+            "tree",
+            "integrity",
+            "publisher",
+            "isolated",
+        )
+        sources = [{key: each[key] for key in keys if each.get(key)} for each in packages]
+        for source, package in zip(sources, packages, strict=True):
+            if package["written"] != package["source"]:
+                source["written"] = package["written"]
         before = self._change.lock if self._change.lock is not None else read_lock(self._scope.lock_file)
         unknown = {key: value for key, value in before.items() if key not in ("packages", "tool")}
         ours = {**before.get("tool", {}).get("pi", {}), "sources": sources}
@@ -386,6 +401,22 @@ class _Attempt:
                 raise UserError(
                     f"nothing was changed: the plugin {name!r} {state} cannot be loaded: {'; '.join(tried['problems'])}"
                 )
+        self._note_guards(draft, described)
+
+    def _note_guards(self, draft: Path, described: Description) -> None:
+        """Store in the lock which plugins decide what may be done: their absence must not open the gate elsewhere."""
+        noted = {
+            package["identity"]: guards
+            for package in described["packages"]
+            if (guards := guards_of(package, described, draft))
+        }
+        if not noted:
+            return
+        lock = parse_lock(described["lock"], "the lock")
+        for source in lock["tool"]["pi"]["sources"]:
+            if source["identity"] in noted:
+                source["guards"] = noted[source["identity"]]
+        described["lock"] = lock_text(lock)
 
     def _publish(self, draft: Path, described: Description, plan: Plan, agreed: str) -> None:
         row = {"time": described["created"], "command": self._change.command, "scope": self._scope.name, "by": agreed}
