@@ -150,7 +150,10 @@ class CommandTimeout(TimeoutError):
 
 
 def _running(process: Process) -> list[str]:
-    return [line for each in process.left() for pid, _, line in [each.partition(" ")] if int(pid) != process.pid]
+    """Return the command lines of what runs, without the shell and its copies for parts of the command."""
+    lines = {pid: line for pid, _, line in (each.partition(" ") for each in process.left())}
+    shell = lines.get(str(process.pid))
+    return [line for line in lines.values() if line != shell]
 
 
 @contextmanager

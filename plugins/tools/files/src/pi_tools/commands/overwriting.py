@@ -12,7 +12,7 @@ _HELD = 1 << 16
 _TIDY = 1 << 12
 """Bytes from which on a line that was overwritten is replaced by its state."""
 
-_MARKS = (b"\r", b"\b", b"\x1b[G", b"\x1b[0G", b"\x1b[1G")
+_TO_THE_START = (b"\x1b[G", b"\x1b[0G", b"\x1b[1G")
 _START = "\x1b\\[[01]?G"
 _ERASES = "\x1b\\[[02]?K"
 _CLEARS = "\x1b\\[2K"
@@ -21,7 +21,7 @@ _ESCAPE = "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\
 
 def collapse(text: str) -> str:
     """Return a text with every line as a terminal would show it at the end."""
-    if not any(mark.decode() in text for mark in _MARKS):
+    if not any(mark in text for mark in ("\r", "\b", "\x1b[")):
         return text
     return "\n".join(_last_state(line) for line in text.split("\n"))
 
@@ -85,12 +85,14 @@ class Overwriting:
 
     def feed(self, chunk: bytes) -> bytes:
         """Take the next piece; return what can no longer change, which ends with a line or is very long."""
-        head, newline, tail = chunk.rpartition(b"\n")
+        end = chunk.rfind(b"\n") + 1
         done = b""
-        if newline:
-            done = collapsed(self.line + head + newline)
-            self.line = b""
-        self.line += tail
+        if end:
+            whole = chunk if end == len(chunk) else chunk[:end]
+            done = collapsed(self.line + whole if self.line else whole)
+            self.line = chunk[end:]
+        else:
+            self.line += chunk
         if len(self.line) > _TIDY and _marked(self.line):
             # What comes next stands where it would have stood: after the last mark, which stays.
             body, mark, last = self.line.rpartition(b"\r")
@@ -101,7 +103,11 @@ class Overwriting:
 
 
 def _marked(data: bytes) -> bool:
-    return any(mark in data for mark in _MARKS)
+    """Whether something may have been overwritten; a CR in front of an LF overwrites nothing."""
+    if b"\b" in data or (b"\x1b" in data and any(mark in data for mark in _TO_THE_START)):
+        return True
+    returns = data.count(b"\r")
+    return returns > 0 and returns != data.count(b"\r\n")
 
 
 def collapsed(data: bytes) -> bytes:
