@@ -48,6 +48,7 @@ docs:
     {{ run }} python tools/build_keybindings_page.py
     {{ run }} python tools/build_notebook_page.py
     {{ run }} python tools/build_package_catalogue.py
+    {{ run }} python tools/build_sendable_page.py
     {{ run }} python tools/build_settings_page.py
     {{ run }} python tools/build_typescript_tools.py
     {{ run }} python tools/build_values_page.py

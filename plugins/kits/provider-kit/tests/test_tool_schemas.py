@@ -211,6 +211,7 @@ def test_arguments_come_back_under_the_tool_s_own_names():
         "unknown": {"a_b": 2},
     }
     assert original_arguments(written, KEYS, OPENAI) is written
+    assert original_arguments({"_.xgafv_2": None}, KEYS, CLAUDE) == {"$.xgafv": None}
     plain = {"ok": None}
     assert original_arguments(plain, KEYS, CLAUDE) is plain
 

@@ -219,7 +219,7 @@ def test_empty_and_unknown_content_is_left_out():
 def test_half_characters_are_removed_everywhere_and_halves_that_meet_are_joined():
     messages = [
         user("a\ud83db"),
-        ours(TextContent("\ud83d\ude00"), call("1", path="x\udc00", edits=[{"\ud800k": "v"}])),
+        ours(TextContent("\ud83d\ude00"), call("1", path="x\udc00", edits=[{"\ud800k": "v"}], **{"\ud800": None})),
         result("1", "\udfff!"),
     ]
 
@@ -227,9 +227,9 @@ def test_half_characters_are_removed_everywhere_and_halves_that_meet_are_joined(
 
     assert transformed[0].content == "ab"
     assert transformed[1].content[0].text == "😀"
-    assert transformed[1].content[1].arguments == {"path": "x", "edits": [{"k": "v"}]}
+    assert transformed[1].content[1].arguments == {"path": "x", "edits": [{"k": "v"}], "": None}
     assert transformed[2].text == "!"
-    assert messages[1].content[1].arguments == {"path": "x\udc00", "edits": [{"\ud800k": "v"}]}
+    assert messages[1].content[1].arguments == {"path": "x\udc00", "edits": [{"\ud800k": "v"}], "\ud800": None}
 
 
 def test_arguments_too_deep_to_be_sent_are_cut_off():

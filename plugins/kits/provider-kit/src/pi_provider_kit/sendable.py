@@ -89,8 +89,12 @@ _ANTHROPIC = Rules(
     most_images=100,
     keys=_CLAUDE_KEYS,
 )
-_COMPLETIONS = Rules(tools=NameRule(), thinking_alone=False, signed_blanks=False, images=_COMMON_IMAGES)
-_RESPONSES = Rules(tools=NameRule(), thinking_last=False, thinking_alone=False, images=_COMMON_IMAGES)
+_COMPLETIONS = Rules(
+    tools=NameRule(), checks_own_ids=True, thinking_alone=False, signed_blanks=False, images=_COMMON_IMAGES
+)
+_RESPONSES = Rules(
+    tools=NameRule(), checks_own_ids=True, thinking_last=False, thinking_alone=False, images=_COMMON_IMAGES
+)
 _GOOGLE = Rules(
     tools=NameRule("a-zA-Z0-9_.:-", first="a-zA-Z_"),
     thinking_alone=False,
@@ -120,7 +124,7 @@ RULES: Mapping[str, Rules] = {
         images=_COMMON_IMAGES,
         most_images=8,
     ),
-    "llamacpp-embedded": Rules(tools=NameRule(), thinking_alone=False, signed_blanks=False),
+    "llamacpp-embedded": Rules(tools=NameRule(), checks_own_ids=True, thinking_alone=False, signed_blanks=False),
 }
 """API id to its rules."""
 
@@ -159,8 +163,184 @@ class Source(NamedTuple):
     fields: tuple[str, ...] = ()
 
 
-_VENDORS = "all"
 _CLAUDE = "Anthropic, Bedrock"
+_DOCS = "https://platform.claude.com/docs/en"
+_ISSUES = "https://github.com"
 
-SOURCES: tuple[Source, ...] = ()
+SOURCES: tuple[Source, ...] = (
+    Source(
+        "names of tools, in declarations, calls and results",
+        "all",
+        "`tool_use.name: String should have at most 200 characters`; `Invalid 'input[2].name': string does not match "
+        "pattern '^[a-zA-Z0-9_-]+$'`; `Invalid function name. Must start with a letter or an underscore`",
+        "`_` for what is refused, at most 64 characters; a number where another tool has the name. Calls of the answer "
+        "get the tool's own name",
+        f"{_ISSUES}/anthropics/claude-code/issues/94799, {_ISSUES}/kaitranntt/ccs/issues/25",
+        ("tools",),
+    ),
+    Source(
+        "the id of a call, used again in a later answer",
+        _CLAUDE,
+        "`` `tool_use` ids must be unique ``",
+        "a number before the second one, and in its result",
+        "the API's error",
+        ("unique_ids",),
+    ),
+    Source(
+        "ids of calls: characters and length",
+        "all but Gemini 2",
+        "`tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`; `tool_calls[0].id: string too long. Expected a "
+        "string with maximum length 40`; Mistral `must be a-z, A-Z, 0-9, with a length of 9`",
+        "the functions of `tool_ids`; ids of this model's own are kept where they fit",
+        "the APIs' errors",
+        ("checks_own_ids",),
+    ),
+    Source(
+        "a text after a call",
+        _CLAUDE,
+        "`` `tool_use` ids were found without `tool_result` blocks immediately after ``",
+        "the texts before the first call",
+        f"a recorded refusal; {_ISSUES}/vercel/ai/issues/13013",
+        ("calls_last",),
+    ),
+    Source(
+        "thinking as the last block of an answer, as after a cut",
+        _CLAUDE,
+        "`` The final block in an assistant message cannot be `thinking` ``",
+        "the answer without it; nothing, if it has no more",
+        f"{_ISSUES}/NousResearch/hermes-agent/issues/11098",
+        ("thinking_last", "thinking_alone"),
+    ),
+    Source(
+        "reasoning with an id, without the item that it came with",
+        "OpenAI Responses, Azure, Codex",
+        "`Item 'rs_...' of type 'reasoning' was provided without its required following item`",
+        "the reasoning without its id where the text after it has lost its own; no reasoning at the end of an answer, "
+        "none without content",
+        f"recorded refusals, and 69 recorded requests that were accepted; {_ISSUES}/continuedev/continue/issues/8933",
+        ("thinking_last", "thinking_alone"),
+    ),
+    Source(
+        "blank texts",
+        "all",
+        "`text content blocks must contain non-whitespace text`; `The text field in the ContentBlock object is blank`",
+        "the message without them; an empty text with a signature stays where the API wants the signature back",
+        "the APIs' errors",
+        ("signed_blanks",),
+    ),
+    Source(
+        "blank results",
+        "all",
+        "HTTP 400 of OpenAI and Google for a tool message of white space",
+        "`(no tool output)`",
+        f"{_ISSUES}/earendil-works/pi/issues/8720",
+    ),
+    Source(
+        "calls without a result, results without a call, results that do not follow their call",
+        "all",
+        "`No tool output found for function call`; `Please ensure that the number of function response parts is equal "
+        "to the number of function call parts`",
+        "`No result provided`; nothing; the result directly after its call",
+        "the APIs' errors",
+    ),
+    Source(
+        "a conversation that begins with an answer",
+        f"{_CLAUDE}, Google",
+        "`A conversation must start with a user message`; `Please ensure that function call turn comes immediately "
+        "after a user turn`",
+        "a line of the user before it",
+        "the APIs' errors",
+        ("user_first",),
+    ),
+    Source(
+        "a conversation that ends with an answer",
+        f"{_CLAUDE}, Mistral",
+        "`This model does not support assistant message prefill. The conversation must end with a user message`; "
+        "`Expected last role User or Tool`",
+        "`Continue.` of the user after it",
+        f"{_ISSUES}/cortexkit/magic-context/issues/511, Mistral's error",
+        ("user_last",),
+    ),
+    Source(
+        "images: formats, a type that is not that of the data, no data",
+        "all",
+        "`Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`; `Image does not match the provided "
+        "media type`",
+        "the type of the data; a line of text in place of the image",
+        f"the APIs' errors; {_DOCS}/build-with-claude/vision",
+        ("images",),
+    ),
+    Source(
+        "more images than a request may have",
+        f"{_CLAUDE} (100), Mistral (8)",
+        "`Too much media: 0 document pages + 102 images > 100`",
+        "a line of text in place of the oldest, a quarter of the limit at once, so that prompts stay in the cache",
+        f"{_ISSUES}/anthropics/claude-code/issues/19822, https://docs.mistral.ai/capabilities/vision",
+        ("most_images",),
+    ),
+    Source(
+        "schemas of tools: a root that is no object's, no `properties`, `true`, arrays without `items`, values of "
+        "another draft of JSON Schema",
+        "all",
+        "`object schema missing properties`; `array schema missing items`; `JSON schema is invalid. It must match JSON "
+        "Schema draft 2020-12`; `input_schema.type: Field required`",
+        "an object with `properties`; the form of 2020-12",
+        f"{_ISSUES}/langchain-ai/langchain-mcp-adapters/issues/137, {_ISSUES}/anthropics/claude-code/issues/45106",
+    ),
+    Source(
+        "`anyOf`, `oneOf`, `allOf`, `not`, `enum` at the root of a schema",
+        "all",
+        "`input_schema does not support oneOf, allOf, or anyOf at the top level`",
+        "the properties of all, those required that all require; the rest in words, in the description",
+        f"a recorded refusal; {_ISSUES}/anthropics/claude-code/issues/34771, {_ISSUES}/code-yeongyu/senpi/issues/1947",
+    ),
+    Source(
+        "other keywords at the root of a schema",
+        "Bedrock (Nova)",
+        "`inputSchema/json: extraneous key [definitions] is not permitted`",
+        "`type`, `properties`, `required` alone; references are replaced by what they name",
+        f"{_ISSUES}/pydantic/pydantic-ai/issues/1623, {_ISSUES}/zed-industries/zed/issues/28521",
+        ("root_keywords", "references"),
+    ),
+    Source(
+        "names of properties",
+        f"{_CLAUDE}, and Claude through other APIs",
+        "`Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`",
+        "`_` for what is refused, and the name in the description. Arguments of the answer get the tool's own names",
+        f"{_ISSUES}/anthropics/claude-code/issues/79418, {_ISSUES}/decocms/studio/pull/6874",
+        ("keys",),
+    ),
+    Source(
+        "references to nowhere, to another file, or into something that is no definition",
+        "all",
+        "`reference can't be resolved`",
+        "what they name, or anything",
+        "the APIs' errors",
+        ("references",),
+    ),
+    Source(
+        "definitions that refer to themselves",
+        "Google, Bedrock (Nova)",
+        "documented: cyclic references only within properties that are not required",
+        "what they name, once",
+        "https://ai.google.dev/api/generate-content",
+        ("references",),
+    ),
+    Source(
+        "`const`",
+        "Google",
+        '`Unknown name "const": Cannot find field`',
+        "an `enum` of one, or the type of the value",
+        f"{_ISSUES}/earendil-works/pi/issues/11308, {_ISSUES}/pizza-bot-app/pizza-bot/issues/62",
+        ("const",),
+    ),
+    Source(
+        "a required property that is not declared",
+        "Google",
+        "`parameters.required[0]: property is not defined`",
+        "`required` without it",
+        "the API's error",
+        ("undeclared",),
+    ),
+)
 """Each rule with its source; docs/reference/sendable.md is made of them."""

@@ -58,7 +58,7 @@ def clean_json(value: Any, depth: int = 0) -> Any:
         if all(type(item) is str and item.isascii() and key.isascii() for key, item in value.items()):
             return value  # most arguments of calls, which every request sends again
         cleaned = {clean_text(key): clean_json(item, depth + 1) for key, item in value.items()}
-        same = all(cleaned.get(key) is item for key, item in value.items())
+        same = cleaned.keys() == value.keys() and all(cleaned[key] is item for key, item in value.items())
         return value if same else cleaned
     if isinstance(value, list | tuple):
         items = [clean_json(item, depth + 1) for item in value]

@@ -357,7 +357,7 @@ def _restored(value: Any, schemas: list[Any], whole: Any, names: Mapping[str, st
             own = name
         inner = [_dict(schema.get("properties"))[own] for schema in described if own in _dict(schema.get("properties"))]
         result[own] = _restored(each, inner, whole, names, depth + 1)
-    same = len(result) == len(value) and all(result.get(name) is each for name, each in value.items())
+    same = result.keys() == value.keys() and all(result[name] is each for name, each in value.items())
     return value if same else result
 
 

@@ -10,8 +10,8 @@ from pi_provider_kit import (
     SentTools,
     clamp_thinking_level,
     compact_json,
+    completions_id,
     sampling_params,
-    sanitized_id,
     system_prompt_of,
     transform_messages,
 )
@@ -61,7 +61,7 @@ def _messages(model: Model, context: Context, sent: SentTools) -> Iterator[dict[
     prompt = system_prompt_of(context)
     if prompt.strip():
         yield {"role": "system", "content": prompt}
-    for message in transform_messages(context.messages, model, sanitized_id, tools=sent):
+    for message in transform_messages(context.messages, model, completions_id, tools=sent):
         if isinstance(message, UserMessage):
             yield {"role": "user", "content": text_of(message.content)}
         elif isinstance(message, AssistantMessage):

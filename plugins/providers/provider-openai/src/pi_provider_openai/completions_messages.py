@@ -27,7 +27,9 @@ _BRIDGE = {"role": "assistant", "content": "I have processed the tool results."}
 _IMAGES_FOLLOW = "Attached image(s) from tool result:"
 
 
-def to_messages(model: Model, context: Context, compat: Mapping[str, Any], tools: SentTools) -> list[dict[str, Any]]:
+def to_messages(
+    model: Model, context: Context, compat: Mapping[str, Any], tools: SentTools | None = None
+) -> list[dict[str, Any]]:
     """Return the system prompt and the conversation in the host's format."""
     in_place = bool(compat["supportsMidConvoSystemMessages"])
     role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"

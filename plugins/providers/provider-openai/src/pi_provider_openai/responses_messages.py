@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
@@ -29,6 +30,7 @@ __all__ = ["TextSignature", "to_input"]
 
 _PHASES = ("commentary", "final_answer")
 _ITEM_ID = 64
+_FITTING_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}(?:\|[^|]{1,64})?")
 
 
 class TextSignature(NamedTuple):
@@ -60,7 +62,7 @@ def to_input(
     role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"
     prompt = clean_text(context.system_prompt) if in_place else system_prompt_of(context)
     items: list[dict[str, Any]] = [{"role": role, "content": prompt}] if prompt.strip() and with_prompt else []
-    for number, message in enumerate(transform_messages(context.messages, model, responses_id, tools=tools)):
+    for number, message in enumerate(transform_messages(context.messages, model, _call_id, tools=tools)):
         if isinstance(message, UserMessage):
             items.append({"role": "user", "content": _parts(message.content)})
         elif isinstance(message, AssistantMessage):
@@ -70,6 +72,11 @@ def to_input(
         elif in_place and (text := clean_text(text_of(message.content))).strip():
             items.append({"role": role, "content": text})
     return items
+
+
+def _call_id(call_id: str) -> str:
+    """Return an id that the API accepts: as it is where it fits, since the ids of a host's own items vary."""
+    return call_id if _FITTING_ID.fullmatch(call_id) else responses_id(call_id)
 
 
 def _parts(content: str | Iterable[Any]) -> list[dict[str, Any]]:

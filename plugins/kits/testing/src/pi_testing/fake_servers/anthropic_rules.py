@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pi_testing.fake_servers.claude_schemas import schema_violations
+from pi_testing.fake_servers.tool_rules import CLAUDE_KEY, image_problem, name_problem, schema_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["anthropic_violation"]
 
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_TOOL_NAME = r"^[a-zA-Z0-9_-]{1,128}$"
 _MOST_MARKS = 4
+_MOST_IMAGES = 100
 _SMALLEST_BUDGET = 1024
 _ALONE = "`tool_use` ids were found without `tool_result` blocks immediately after"
 
@@ -42,9 +45,19 @@ def _violations(body: dict[str, Any]) -> Iterator[str]:
         yield from schema_violations("output_config.format.schema", output.get("schema"))
     elif output["type"] != "text":
         yield f"output_config.format: Input tag '{output['type']}' does not match any of the expected tags"
+    yield from _conversation_violations(body)
+
+
+def _conversation_violations(body: dict[str, Any]) -> Iterator[str]:
     for number, message in enumerate(body["messages"]):
         yield from _content_violations(f"messages.{number}", message)
+        yield from _order_violations(number, message)
     yield from _pair_violations(body["messages"])
+    if body["messages"][-1]["role"] == "assistant":
+        yield "This model does not support assistant message prefill. The conversation must end with a user message."
+    images = str(body["messages"]).count("'type': 'image'")
+    if images > _MOST_IMAGES:
+        yield f"Too much media: 0 document pages + {images} images > {_MOST_IMAGES}"
 
 
 def _tool_violations(tools: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -52,6 +65,10 @@ def _tool_violations(tools: Sequence[dict[str, Any]]) -> Iterator[str]:
     if len(set(names)) < len(names):
         yield "tools: Tool names must be unique."
     for number, tool in enumerate(tools):
+        if problem := name_problem(tool["name"], _TOOL_NAME):
+            yield f"tools.{number}.custom.name: {problem}"
+        for problem in schema_problems(tool["input_schema"], key=CLAUDE_KEY):
+            yield f"tools.{number}.custom.input_schema: {problem}"
         if tool.get("strict"):
             yield from schema_violations(f"tools.{number}.custom.input_schema", tool["input_schema"])
 
@@ -78,18 +95,66 @@ def _content_violations(where: str, message: dict[str, Any]) -> Iterator[str]:
         kind = block["type"]
         if kind == "text" and not block["text"].strip():
             yield f"{where}: text content blocks must contain non-whitespace text"
-        elif kind == "tool_use" and not _CALL_ID.fullmatch(block["id"]):
-            yield f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+        elif kind == "tool_use":
+            yield from _call_violations(where, block)
         elif kind == "thinking" and not block.get("signature"):
             yield f"{where}.thinking.signature: Field required"
-        elif kind == "image" and block["source"]["media_type"].partition("/")[2] not in ("jpeg", "png", "gif", "webp"):
-            yield f"{where}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', ..."
-        elif kind == "tool_result" and block.get("is_error") and not isinstance(block["content"], str):
-            yield f"{where}.tool_result: all content must be type `text` if `is_error` is true"
+        elif kind == "image":
+            yield from _image_violations(where, block["source"])
+        elif kind == "tool_result":
+            yield from _result_violations(where, block)
+
+
+def _call_violations(where: str, block: dict[str, Any]) -> Iterator[str]:
+    if not _CALL_ID.fullmatch(block["id"]):
+        yield f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+    if problem := name_problem(block["name"], _TOOL_NAME):
+        yield f"{where}.tool_use.name: {problem}"
+
+
+def _result_violations(where: str, block: dict[str, Any]) -> Iterator[str]:
+    if not _has_content(block["content"]):
+        yield f"{where}.tool_result.content: text content blocks must contain non-whitespace text"
+    if block.get("is_error") and not isinstance(block["content"], str):
+        yield f"{where}.tool_result: all content must be type `text` if `is_error` is true"
+
+
+def _image_violations(where: str, source: dict[str, Any]) -> Iterator[str]:
+    if source["media_type"].partition("/")[2] not in ("jpeg", "png", "gif", "webp"):
+        yield f"{where}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', ..."
+    elif problem := image_problem(source["data"], source["media_type"]):
+        yield f"{where}.{problem}"
+
+
+def _has_content(content: Any) -> bool:
+    """Whether a result has no blank text."""
+    if isinstance(content, str):
+        return bool(content.strip())
+    return bool(content) and all(block["type"] != "text" or block["text"].strip() for block in content)
+
+
+def _order_violations(number: int, message: dict[str, Any]) -> Iterator[str]:
+    """Look at the order of the blocks of an answer."""
+    if message["role"] != "assistant" or not isinstance(message["content"], list):
+        return
+    kinds = [block["type"] for block in message["content"]]
+    if kinds and kinds[-1] in ("thinking", "redacted_thinking"):
+        yield f"messages.{number}: The final block in an assistant message cannot be `{kinds[-1]}`."
+    if "tool_use" in kinds and "text" in kinds[kinds.index("tool_use") :]:
+        yield f"messages.{number}: {_ALONE}"
 
 
 def _pair_violations(messages: list[dict[str, Any]]) -> Iterator[str]:
     """Compare each answer's calls with the results that begin the next message."""
+    used = [
+        block["id"]
+        for each in messages
+        if isinstance(each["content"], list)
+        for block in each["content"]
+        if block["type"] == "tool_use"
+    ]
+    if len(set(used)) < len(used):
+        yield "messages: `tool_use` ids must be unique"
     calls: list[str] = []
     for number, message in enumerate(messages):
         blocks = message["content"] if isinstance(message["content"], list) else []

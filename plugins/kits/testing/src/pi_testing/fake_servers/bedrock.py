@@ -101,7 +101,7 @@ class FakeBedrock(FakeServer):
             violation = signature_violation(request, self._secret)
             if violation:
                 return error(403, violation, kind="InvalidSignatureException")
-        violation = bedrock_violation(request.json)
+        violation = bedrock_violation(request.json, request.path)
         return error(400, violation) if violation else None
 
     def error(self, status: int, message: str) -> Answer:

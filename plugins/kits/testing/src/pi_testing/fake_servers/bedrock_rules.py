@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import binascii
 import json
 import re
-from base64 import b64decode
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pi_testing.fake_servers.claude_schemas import schema_violations
+from pi_testing.fake_servers.tool_rules import CLAUDE_KEY, image_problem, name_problem, schema_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,18 +16,19 @@ if TYPE_CHECKING:
 __all__ = ["bedrock_violation"]
 
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NOVA_ROOT = ("type", "properties", "required")
 _MOST_POINTS = 4
 _SMALLEST_BUDGET = 1024
 _FORMATS = ("png", "jpeg", "gif", "webp")
 _BLOCKS = ("text", "image", "toolUse", "toolResult", "reasoningContent", "cachePoint")
 
 
-def bedrock_violation(body: dict[str, Any]) -> str | None:
-    """Return ConverseStream's error about a body, None if it is valid."""
-    return next(_violations(body), None)
+def bedrock_violation(body: dict[str, Any], model: str = "") -> str | None:
+    """Return ConverseStream's error about a body, None if it is valid; ``model`` is that of the URL's path."""
+    return next(_violations(body, model), None)
 
 
-def _violations(body: dict[str, Any]) -> Iterator[str]:
+def _violations(body: dict[str, Any], model: str) -> Iterator[str]:
     messages = body.get("messages", [])
     if not messages or messages[0]["role"] != "user":
         yield "A conversation must start with a user message. Try again with one that starts with a user message."
@@ -40,15 +40,18 @@ def _violations(body: dict[str, Any]) -> Iterator[str]:
         yield f"A maximum of 4 cache points may be provided. Found {points}."
     if any(not block.get("text", "x").strip() for block in body.get("system", ())):
         yield "The text field in the ContentBlock object at system is blank."
-    yield from _tool_violations(body)
+    yield from _tool_violations(body, model)
     yield from _thinking_violations(body)
     yield from _output_violations(body.get("outputConfig", {}).get("textFormat"))
     for number, message in enumerate(messages):
         yield from _content_violations(f"messages.{number}.content", message["content"])
+        yield from _order_violations(number, message["content"])
+    if messages[-1]["role"] == "assistant":
+        yield "This model does not support assistant message prefill. The conversation must end with a user message."
     yield from _pair_violations(messages)
 
 
-def _tool_violations(body: dict[str, Any]) -> Iterator[str]:
+def _tool_violations(body: dict[str, Any], model: str) -> Iterator[str]:
     config = body.get("toolConfig")
     used = any("toolUse" in block for message in body["messages"] for block in message["content"])
     if used and config is None:
@@ -61,8 +64,12 @@ def _tool_violations(body: dict[str, Any]) -> Iterator[str]:
         yield f"The tool names {names} are not unique."
     if any(not _CALL_ID.fullmatch(name) for name in names):
         yield "toolSpec.name: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+"
-    if any(not spec["description"] or spec["inputSchema"]["json"].get("type") != "object" for spec in specs):
+    if any(not spec["description"] for spec in specs):
         yield "The value at toolConfig.tools.0.toolSpec is invalid."
+    only = _NOVA_ROOT if "nova" in model else None
+    for spec in specs:
+        for problem in schema_problems(spec["inputSchema"]["json"], key=CLAUDE_KEY, root=only):
+            yield f"The model returned the following errors: {spec['name']}.inputSchema.json: {problem}"
 
 
 def _output_violations(text_format: dict[str, Any] | None) -> Iterator[str]:
@@ -105,22 +112,33 @@ def _content_violations(where: str, blocks: list[dict[str, Any]]) -> Iterator[st
             yield from _image_violations(where, block["image"])
         elif "toolUse" in block and not _CALL_ID.fullmatch(block["toolUse"]["toolUseId"]):
             yield f"{where}.toolUse.toolUseId: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+"
+        elif "toolUse" in block and name_problem(block["toolUse"]["name"]):
+            yield f"{where}.toolUse.name: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+"
         elif "toolResult" in block:
             yield from _content_violations(f"{where}.toolResult.content", block["toolResult"]["content"])
+
+
+def _order_violations(number: int, blocks: list[dict[str, Any]]) -> Iterator[str]:
+    """Look at the order of the blocks of an answer."""
+    kinds = [next(iter(block)) for block in blocks if "cachePoint" not in block]
+    if kinds and kinds[-1] == "reasoningContent":
+        yield f"messages.{number}: The final block in an assistant message cannot be `thinking`."
+    if "toolUse" in kinds and "text" in kinds[kinds.index("toolUse") :]:
+        yield f"messages.{number}: `tool_use` ids were found without `tool_result` blocks immediately after."
 
 
 def _image_violations(where: str, image: dict[str, Any]) -> Iterator[str]:
     if image["format"] not in _FORMATS:
         yield f"{where}.image.format: Member must satisfy enum value set: [gif, jpeg, png, webp]"
-    try:
-        if not b64decode(image["source"]["bytes"], validate=True):
-            yield f"{where}.image.source.bytes: Member must have length greater than or equal to 1"
-    except binascii.Error:
-        yield f"{where}.image.source.bytes: is not base64"
+    if problem := image_problem(image["source"]["bytes"], f"image/{image['format']}"):
+        yield f"{where}.image.source.bytes: {problem}"
 
 
 def _pair_violations(messages: list[dict[str, Any]]) -> Iterator[str]:
     """Compare each answer's calls with the results of the next message."""
+    used = [block["toolUse"]["toolUseId"] for each in messages for block in each["content"] if "toolUse" in block]
+    if len(set(used)) < len(used):
+        yield "The toolUse blocks of the conversation contain duplicate Ids"
     calls: list[str] = []
     for number, message in enumerate(messages):
         blocks = message["content"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pi_testing.fake_servers.tool_rules import image_problem, schema_problems
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,7 +24,7 @@ _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _NO_VALIDATOR = "skip_thought_signature_validator"
 _OLD = re.compile(r"gemini-[12]\b")
-_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 _MODES = ("AUTO", "ANY", "NONE", "VALIDATED")
 _WORDS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 _UNMATCHED = (
@@ -86,6 +88,8 @@ def _image_violations(parts: list[dict[str, Any]]) -> Iterator[str]:
         kind = data.get("mimeType") or data.get("mime_type", "image/png")  # either spelling is taken
         if kind not in _IMAGES:
             yield f"Unsupported MIME type: {kind}"
+        elif data and (problem := image_problem(data["data"], kind)):
+            yield f"Unable to process input image: {problem}"
 
 
 def _turn_violations(contents: list[dict[str, Any]]) -> Iterator[str]:
@@ -100,7 +104,12 @@ def _turn_violations(contents: list[dict[str, Any]]) -> Iterator[str]:
             yield "The ids of function responses do not match those of the function calls."
         if any(len(response["response"].keys() & {"output", "error"}) != 1 for response in responses):
             yield "A function response needs an output or an error."
+        if any(not "".join(map(str, response["response"].values())).strip() for response in responses):
+            yield "A function response must not be blank."
         calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
+        for call in calls:
+            if not _NAME.fullmatch(call["name"]):
+                yield f"Invalid function name {call['name']!r} in a function call."
         if calls and (content["role"] != "model" or before != "user"):
             yield _OUT_OF_PLACE
         before = content["role"]
@@ -133,6 +142,14 @@ def _tool_violations(body: dict[str, Any]) -> Iterator[str]:
             yield f"Invalid function name {name!r}."
         if names.count(name) > 1:
             yield f"Duplicate function declaration found: {name}"
+    for each in declared:
+        for problem in schema_problems(
+            each.get("parametersJsonSchema", {"type": "object", "properties": {}}),
+            const=False,
+            undeclared=False,
+            cycles=False,
+        ):
+            yield f"tools[0].function_declarations.{each['name']}: {problem}"
     if any({"parameters", "parametersJsonSchema"} <= each.keys() for each in declared):
         yield "Only one of parameters and parametersJsonSchema can be set."
     yield from _choice_violations(body.get("toolConfig", {}).get("functionCallingConfig", {}), names)

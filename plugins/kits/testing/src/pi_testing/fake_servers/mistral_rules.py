@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pi_testing.fake_servers.tool_rules import name_problem, schema_problems
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -27,6 +29,8 @@ _PARTS = {"text": "text", "image_url": "image_url", "thinking": "thinking"}
 """Kinds of content, and the field in which each has its text."""
 
 _CALL_ID = re.compile(r"[a-zA-Z0-9]{9}")
+
+_MOST_IMAGES = 8
 
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
@@ -53,6 +57,9 @@ def _violations(body: Any) -> Iterator[tuple[int, str]]:
         yield 422, "Input should be a valid string: prompt_cache_key"
     yield from ((422, problem) for problem in _choice(body.get("tool_choice", "auto")))
     yield from ((422, problem) for problem in _tools(body.get("tools", ())))
+    images = str(body["messages"]).count("'type': 'image_url'")
+    if images > _MOST_IMAGES:
+        yield 400, f"Too many images: {images} > {_MOST_IMAGES}"
     for message in body["messages"]:
         yield from ((422, problem) for problem in _shape(message))
     yield from ((400, problem) for problem in _order(body["messages"]))
@@ -63,6 +70,10 @@ def _tools(tools: Iterable[dict[str, Any]]) -> Iterator[str]:
         function = tool.get("function", {})
         if not function.get("name") or not isinstance(function.get("parameters"), dict):
             yield f"Field required: tools[{number}].function.name, tools[{number}].function.parameters"
+        elif problem := name_problem(function["name"]):
+            yield f"Function name was {function['name']} but must be a-z, A-Z, 0-9, or contain _ and -: {problem}"
+        else:
+            yield from schema_problems(function["parameters"])
         if not isinstance(function.get("strict", False), bool):
             yield f"Input should be a valid boolean: tools[{number}].function.strict"
 
@@ -95,6 +106,8 @@ def _shape(message: dict[str, Any]) -> Iterator[str]:
     for call in message.get("tool_calls") or ():
         if not _CALL_ID.fullmatch(call.get("id", "")):
             yield f"Tool call id was {call.get('id')} but must be a-z, A-Z, 0-9, with a length of 9."
+        if problem := name_problem(call.get("function", {}).get("name")):
+            yield f"Function name: {problem}"
 
 
 def _order(messages: list[dict[str, Any]]) -> Iterator[str]:

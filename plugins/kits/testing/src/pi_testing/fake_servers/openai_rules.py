@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pi_testing.fake_servers.tool_rules import image_problem, name_problem, schema_problems
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -53,15 +55,25 @@ def _completions(body: Any) -> Iterator[str]:
         waiting |= {each["id"] for each in calls}
         if len(waiting) < len(calls):
             yield f"Duplicate ids at '{place}.tool_calls'."
-        if any(not each["id"] or len(each["id"]) > _CALL_ID for each in calls):
-            yield f"Invalid '{place}.tool_calls[0].id': string too long. Expected maximum length {_CALL_ID}."
+        yield from _calls(place, calls)
         if not message.get("content") and not (role == "assistant" and calls) and message.get("content") != "":
             yield f"Invalid value for 'content': expected a string, got null at '{place}'."
     if waiting:
         yield f"An assistant message with 'tool_calls' must be followed by tool messages: {sorted(waiting)}"
+    for number, message in enumerate(body["messages"]):
+        yield from _content(f"messages.[{number}]", message, "content" if message["role"] == "tool" else None)
+    yield from _functions(tool.get("function", {}) for tool in body.get("tools", []))
     yield from _strict(tool.get("function", {}) for tool in body.get("tools", []))
     asked = body.get("response_format", {"type": "text"})
     yield from _format("response_format", {**asked, **asked.get("json_schema", {})})
+
+
+def _calls(place: str, calls: list[dict[str, Any]]) -> Iterator[str]:
+    if any(not each["id"] or len(each["id"]) > _CALL_ID for each in calls):
+        yield f"Invalid '{place}.tool_calls[0].id': string too long. Expected maximum length {_CALL_ID}."
+    for each in calls:
+        if problem := name_problem(each["function"]["name"]):
+            yield f"Invalid '{place}.tool_calls[0].function.name': {problem}"
 
 
 def _responses(body: Any) -> Iterator[str]:
@@ -72,6 +84,12 @@ def _responses(body: Any) -> Iterator[str]:
     if isinstance(body["input"], str):  # the API takes it for one message of the user
         return
     yield from _items(body["input"])
+    yield from _reasoning_violations(body["input"])
+    for number, item in enumerate(body["input"]):
+        yield from _content(f"input[{number}]", item, "output" if item.get("type") == "function_call_output" else None)
+        if item.get("type") == "function_call" and (problem := name_problem(item["name"])):
+            yield f"Invalid 'input[{number}].name': {problem}"
+    yield from _functions(body.get("tools", []))
     yield from _strict(body.get("tools", []))
 
 
@@ -95,6 +113,41 @@ def _items(items: list[dict[str, Any]]) -> Iterator[str]:
     answered = {item["call_id"] for item in items if item.get("type") == "function_call_output"}
     if calls - answered:
         yield f"No tool output found for function call {min(calls - answered)}."
+
+
+def _reasoning_violations(items: list[dict[str, Any]]) -> Iterator[str]:
+    """Look for reasoning with an id that is not followed by a call, or by an item with the id that it came with."""
+    for item, following in zip(items, [*items[1:], {}], strict=True):
+        if item.get("type") != "reasoning" or not item.get("id"):
+            continue
+        own = following.get("id", "")
+        if not (following.get("type") in ("function_call", "reasoning") or (own and not own.startswith("msg_pi_"))):
+            yield f"Item '{item['id']}' of type 'reasoning' was provided without its required following item."
+
+
+def _functions(functions: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield errors about the names and schemas of functions."""
+    for number, function in enumerate(functions):
+        if problem := name_problem(function.get("name")):
+            yield f"Invalid 'tools[{number}].function.name': {problem}"
+        for problem in schema_problems(function.get("parameters")):
+            yield f"Invalid schema for function '{function.get('name')}': {problem}"
+
+
+def _content(place: str, item: dict[str, Any], result: str | None) -> Iterator[str]:
+    """Yield errors about the content of a message, or of a result, which is in the field of this name."""
+    if result is not None and not str(item[result]).strip():
+        yield f"Invalid value for '{result}' at '{place}': it must not be blank."
+    content = item.get(result or "content")
+    for part in content if isinstance(content, list) else ():
+        address = part.get("image_url")
+        address = address["url"] if isinstance(address, dict) else address
+        if isinstance(address, str) and address.startswith("data:"):
+            kind, _, data = address.removeprefix("data:").partition(";base64,")
+            if kind not in ("image/png", "image/jpeg", "image/gif", "image/webp"):
+                yield f"You uploaded an unsupported image at '{place}'."
+            elif problem := image_problem(data, kind):
+                yield f"Invalid image at '{place}': {problem}"
 
 
 def _common(body: Any, needed: str) -> Iterator[str]:
