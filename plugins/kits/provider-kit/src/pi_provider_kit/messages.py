@@ -240,8 +240,8 @@ class _Turns:
         everywhere = not ours or self.rules.unique_ids == "conversation"
         taken = self._taken | in_turn if everywhere else in_turn
         normalize = self._normalize or str
-        wanted = call_id or "call"
-        keeps = ours and call_id and not self.rules.checks_own_ids
+        wanted = clean_text(call_id) or "call"
+        keeps = ours and call_id == wanted and not self.rules.checks_own_ids
         new = call_id if keeps else normalize(wanted)
         for number in range(2, _TRIES):
             if new not in taken:

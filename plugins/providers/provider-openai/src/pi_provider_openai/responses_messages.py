@@ -135,7 +135,10 @@ def _reasoning(block: ThinkingContent) -> dict[str, Any] | None:
 def _is_followed(rest: Sequence[Any]) -> bool:
     """Whether reasoning is followed by a call, or by a text that has the id that it came with."""
     following = next((block for block in rest if isinstance(block, TextContent | ToolCall)), None)
-    return isinstance(following, ToolCall) or (following is not None and bool(following.text_signature))
+    if isinstance(following, ToolCall):
+        return True
+    signature = TextSignature.read(following.text_signature) if following is not None else None
+    return signature is not None and len(signature.id) <= _ITEM_ID
 
 
 def _text(block: TextContent, own_id: str) -> dict[str, Any]:
