@@ -15,7 +15,8 @@ __all__ = ["EXTRA", "extra_problem", "trusting_context", "variables"]
 EXTRA = "NODE_EXTRA_CA_CERTS"
 """Names a file of certificates that are trusted, too. As in Node.js, one that cannot be read is no error by itself."""
 
-_NO_CERTIFICATE = "NO_CERTIFICATE_OR_CRL_FOUND"
+_NO_CERTIFICATE = "no_certificate_or_crl"
+"""Part of OpenSSL's reason, which it writes in capitals."""
 
 
 def variables() -> tuple[str | None, ...]:
@@ -81,6 +82,6 @@ def _wrong(variable: str, value: str, reason: str) -> HttpFailed:
 
 
 def _reason(error: OSError) -> str:
-    if _NO_CERTIFICATE in str(error):
+    if _NO_CERTIFICATE in str(error).lower():
         return "it has no certificate in PEM format"
     return (error.strerror or str(error))[:1].lower() + (error.strerror or str(error))[1:]
