@@ -49,7 +49,7 @@ def excludes_file(folder: str, prepare: Prepare | None = None) -> str:
 def excludes_below(folder: str, prepare: Prepare | None = None) -> str | None:
     """Return the user's ignore file as lines for a search of a folder, in which they are relative to it.
 
-    None outside a repository, where the lines hold only for repositories that are found below: ripgrep knows those.
+    None if ripgrep knows better: without git, and outside a repository, where they hold only for repositories below.
 
     Args:
         folder: Absolute path, without links.
@@ -58,11 +58,14 @@ def excludes_below(folder: str, prepare: Prepare | None = None) -> str | None:
     top = repository_above(folder)
     if top is None:
         return None
+    file = excludes_file(folder, prepare)
+    if not file:
+        return None
     try:
         from pi_tools.local_files import read_regular
 
-        text = os.fsdecode(read_regular(excludes_file(folder, prepare))).removeprefix("\ufeff")
-    except (OSError, ValueError):
+        text = os.fsdecode(read_regular(file)).removeprefix("\ufeff")
+    except (OSError, ValueError, PiError):
         return ""
     steps = [] if folder == top else os.path.relpath(folder, top).split(os.sep)
     lines = (_relative(line, steps) for line in text.split("\n"))

@@ -64,8 +64,6 @@ class LocalGrepOperations:
 
         from pi_process_kit import output_pipe, starter
 
-        excludes = await finish(_excludes, cwd, self._policy.for_git())
-
         try:
             # A pipe that is not read meanwhile would block ripgrep when it is full.
             errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
@@ -76,15 +74,16 @@ class LocalGrepOperations:
         except OSError as error:
             errors.close()
             raise _not_started(cwd, error) from error
-        process = None
+        process = rules = None
         try:
             try:
+                options, rules = await finish(_users_rules, cwd, self._policy.for_git())
                 # ripgrep compares globs with paths below its folder, which it sees without links.
                 what = ["."] if arguments[-1:] == [cwd] else arguments[-1:]
-                program = [find_ripgrep(), *excludes.options, *arguments[:-1], *what]
+                program = [find_ripgrep(), *options, *arguments[:-1], *what]
                 request = await self._policy.prepare(program, cwd, os.environ)
                 process = await starter().launch(
-                    request.argv, request.cwd, request.env, out=into, error=errors.fileno(), drain=out
+                    request.argv, request.cwd, request.env, out=into, error=errors.fileno(), drain=out, stdin=rules
                 )
             except OSError as error:
                 raise _not_started(cwd, error) from error
@@ -106,37 +105,36 @@ class LocalGrepOperations:
                 process.kill()
             os.close(out)
             errors.close()
-            excludes.remove()
+            if rules is not None:
+                os.close(rules)
 
 
-class _Excludes:
-    """The user's ignore file as git reads it for a folder, in a temporary file; ripgrep finds only some by itself."""
+def _users_rules(folder: str, prepare: Prepare | None) -> tuple[list[str], int | None]:
+    """Return options with which ripgrep reads the user's ignore file as git does, and their standard input.
 
-    def __init__(self, lines: str | None) -> None:
-        import tempfile
-
-        self._path = ""
-        self.options = [] if lines is None else ["--no-ignore-global"]
-        if lines:
-            descriptor, self._path = tempfile.mkstemp(prefix="pi-excludes-")
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(lines)
-            self.options.append(f"--ignore-file={self._path}")
-
-    def remove(self) -> None:
-        """Remove the file."""
-        if self._path:
-            with suppress(OSError):
-                os.unlink(self._path)
-
-
-def _excludes(folder: str, prepare: Prepare | None) -> _Excludes:
+    ripgrep finds only some of these files by itself. It reads a pipe, because a sandbox may hide a temporary file.
+    """
+    from pi_process_kit import output_pipe
     from pi_tools.searching.excludes import excludes_below
 
+    lines = excludes_below(os.path.realpath(folder), prepare)
+    if lines is None:
+        return [], None
+    if not lines:
+        return ["--no-ignore-global"], None
+    readable, writable = output_pipe()
+    os.set_blocking(writable, False)
     try:
-        return _Excludes(excludes_below(os.path.realpath(folder), prepare))
-    except OSError:  # no room for a temporary file: ripgrep finds most by itself
-        return _Excludes(None)
+        data = os.fsencode(lines)
+        written = os.write(writable, data)
+    except BlockingIOError:
+        written = 0
+    finally:
+        os.close(writable)
+    if written < len(data):  # a megabyte of rules
+        os.close(readable)
+        return [], None
+    return ["--no-ignore-global", "--ignore-file=/dev/stdin"], readable
 
 
 def _not_started(cwd: str, error: OSError) -> RipgrepFailed:
