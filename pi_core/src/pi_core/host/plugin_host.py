@@ -236,8 +236,23 @@ class PluginHost:
             settings: The session's settings, for ``pi_when``. None uses the settings of this host.
             flags: The values of plugin options given to the session, for ``pi_when``.
         """
-        listening = (record for record in self.records.values() if record.hooks or record.guards)
-        self.load(*self._waiting.wanted(listening, cwd, settings, flags))
+        listening = [record for record in self.records.values() if record.hooks or record.guards]
+        wanted = self._waiting.wanted(listening, cwd, settings, flags)
+        self.load(*wanted)
+        for record in listening:
+            if record.when and record.name not in wanted and record.name not in self.disabled:
+                self._report_idle(record, settings or self.settings)
+
+    def _report_idle(self, record: PluginRecord, settings: Settings) -> None:
+        """Report settings that have no effect, because the one next to them that switches the plugin on is not set."""
+        switches = {name for name in record.when.get("settings", ()) if "." in name}
+        for group in {name.rpartition(".")[0] for name in switches}:
+            values = settings.get_object(group)
+            names = {f"{group}.{key}" for key, value in values.items() if value is not None}
+            if names and not names & switches:  # one that is set to false is known to be off
+                others, waits = ", ".join(sorted(names)), " or ".join(sorted(switches))
+                why = f"the plugin {record.name!r} is off until {waits} is set"
+                self._report("(settings)", "settings", f"{others} has no effect: {why}.")
 
     def is_wanted(
         self,

@@ -395,3 +395,15 @@ async def test_rules_for_powershell_allow_one_plain_command_and_deny_any_part(
         fake_ui.answers(False)
 
     assert outcome in await run(pi_session, script, "powershell", command=command)
+
+
+@pytest.mark.pi(settings={"guardrails": {"limits": {"run": {"requests": 2}}, "protectedPaths": ["x"]}})
+async def test_settings_without_the_switch_are_named_at_the_start(pi_session: AgentSession, fake_ui: FakeUI) -> None:
+    messages = [each.message for each in fake_ui.notices]
+
+    assert messages == ["guardrails.limits, guardrails.protectedPaths has no effect: guardrails.enabled is not set."]
+
+
+@pytest.mark.pi(settings={"guardrails": {"enabled": False, "protectedPaths": ["x"]}})
+async def test_a_guard_that_was_switched_off_is_not_mentioned(pi_session: AgentSession, fake_ui: FakeUI) -> None:
+    assert fake_ui.notices == []

@@ -76,6 +76,10 @@ class Hooks:
                 ctx.ui.notify(str(error), "error")
             return
         if sandbox is None:
+            given = ctx.settings.get("sandbox")
+            if isinstance(given, dict) and given and "mode" not in given and ctx.get_flag("sandbox") is None:
+                names = ", ".join(f"sandbox.{each}" for each in sorted(given))
+                ctx.ui.notify(f"{names} has no effect: sandbox.mode is not set.", "warning")
             return
         sandbox.report = partial(self._report, ctx)
 
