@@ -135,6 +135,16 @@ def test_halves_of_a_character_meet_in_every_kind_of_block():
     assert "".join(each.delta for each in reply if hasattr(each, "delta")).encode()
 
 
+@pytest.mark.parametrize("empty", [text(), text(""), thinking(signature="")], ids=["nothing", "no text", "no thinking"])
+def test_an_empty_block_takes_no_index(empty):
+    events = read([message(empty, text("a"), empty, tool_use("t", "read", path="x")).body])
+    content = events[-1].message.content
+
+    begun = {event.content_index: event.type for event in events if event.type.endswith("_start")}
+    assert begun == {0: "text_start", 1: "toolcall_start"}
+    assert [type(block) for block in content] == [TextContent, ToolCall]
+
+
 def test_events_come_in_the_stream_s_order():
     events = read([message(thinking("hm"), text("a", "b"), tool_use("t", "read", path="x")).body])
 

@@ -73,6 +73,17 @@ async def test_stop_reasons_that_are_errors_name_themselves_and_keep_the_text(as
     assert reply.message.text == "so"
 
 
+@pytest.mark.parametrize("empty", [{"text": ""}, {"reasoningContent": {"text": ""}}, {"reasoningContent": {}}])
+async def test_an_empty_block_takes_no_index(ask, server, empty):
+    blocks = (empty, {"text": "so"})
+    deltas = [("contentBlockDelta", {"contentBlockIndex": number, "delta": each}) for number, each in enumerate(blocks)]
+    server.answers(stream([*deltas, ("messageStop", {"stopReason": "end_turn"})]))
+    reply = await ask()
+
+    assert [event.content_index for event in reply.events if event.type == "text_delta"] == [0]
+    assert reply.message.text == "so"
+
+
 async def test_usage_has_cached_tokens_and_their_price(ask, server):
     usage = {"inputTokens": 100, "outputTokens": 42, "cacheReadInputTokens": 1000, "cacheWriteInputTokens": 500}
     usage["cacheDetails"] = [{"ttl": "5m", "inputTokens": 200}, {"ttl": "1h", "inputTokens": 300}]

@@ -57,7 +57,8 @@ class Block:
 
     def is_begun_by(self, content: dict[str, Any]) -> bool:
         """Whether a start is that of this block, which some gateways send twice."""
-        return bool(self.kind) and content.get("type") == self.kind and not self._builder.received(self._at)
+        is_empty = self._at < 0 or not self._builder.received(self._at)
+        return bool(self.kind) and content.get("type") == self.kind and is_empty
 
     def end(self) -> Sequence[AssistantMessageEvent]:
         """Return our events for the block's end."""
@@ -75,18 +76,24 @@ class _Text(Block):
     kind = "text"
     deltas: ClassVar[dict[str, str]] = {"text_delta": "text"}
 
+    # It opens with its first text: an empty one has no place in the message, and so must have no index.
+
     def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        event = self._builder.text_start()
-        self._at = event.content_index
         first = content.get("text")
-        return (event, *(self._append("text", first) if isinstance(first, str) and first else ()))
+        return self._append("text", first) if isinstance(first, str) and first else ()
 
     def _append(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
         text = self._pieces.add(value)
-        return (self._builder.text(self._at, text),) if text else ()
+        if not text:
+            return ()
+        if self._at >= 0:
+            return (self._builder.text(self._at, text),)
+        event = self._builder.text_start()
+        self._at = event.content_index
+        return (event, self._builder.text(self._at, text))
 
     def _finish(self) -> Sequence[AssistantMessageEvent]:
-        return (self._builder.text_end(self._at),)
+        return (self._builder.text_end(self._at),) if self._at >= 0 else ()
 
 
 class _Thinking(Block):
@@ -97,24 +104,30 @@ class _Thinking(Block):
         super().__init__(builder, names)
         self._signature: list[str] = []
 
+    # It opens with its first text or its signature, as text does.
+
     def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        event = self._builder.thinking_start()
-        self._at = event.content_index
         received = ((key, content.get(key)) for key in ("signature", "thinking"))
-        first = [
+        return [
             more for key, value in received if isinstance(value, str) and value for more in self._append(key, value)
         ]
-        return (event, *first)
 
     def _append(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
         if key == "signature":
             self._signature.append(value)
-            return ()
+            return self._opened()
         text = self._pieces.add(value)
-        return (self._builder.thinking(self._at, text),) if text else ()
+        return (*self._opened(), self._builder.thinking(self._at, text)) if text else ()
+
+    def _opened(self) -> Sequence[AssistantMessageEvent]:
+        if self._at >= 0:
+            return ()
+        event = self._builder.thinking_start()
+        self._at = event.content_index
+        return (event,)
 
     def _finish(self) -> Sequence[AssistantMessageEvent]:
-        return (self._builder.thinking_end(self._at, "".join(self._signature) or None),)
+        return (self._builder.thinking_end(self._at, "".join(self._signature) or None),) if self._at >= 0 else ()
 
 
 class _RedactedThinking(Block):

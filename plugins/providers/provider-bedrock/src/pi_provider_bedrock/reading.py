@@ -150,6 +150,9 @@ class Reading(BlockReader):
             if "toolUse" in delta:
                 raise broken(f"something is added to block {index}, which is not open")
             return ()
+        value = delta[kind.key]
+        if not (any(value.values()) if isinstance(value, dict) else value):
+            return self.begin()  # a block without content would have an index of its own, and no place in the message
         block = self._open[index] = kind(self.builder)
         return (*self.begin(), block.open(), *block.add(delta))
 

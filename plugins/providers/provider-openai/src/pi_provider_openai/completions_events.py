@@ -80,8 +80,8 @@ _REASONS: dict[str, StopReason] = {
 }
 """Finish reasons of the API; ``ending_of`` knows those of other servers."""
 
-_SAID = frozenset(("role", "content", "reasoning_details", *REASONING_FIELDS))
-"""Keys of a delta of text or thinking."""
+_USUAL = frozenset(("role", "content", "tool_calls", "reasoning_details", *REASONING_FIELDS))
+"""Keys of most deltas."""
 
 _PROMPT = ("prompt_tokens", "prompt_tokens_details", "prompt_cache_hit_tokens", "cached_tokens")
 
@@ -133,7 +133,7 @@ class CompletionsFeeder(Feeder):
         self._whole: dict[str, Any] | None = None
         """A whole message that came beside or after the deltas."""
         self._reported: dict[str, Any] = {}
-        self._tier: str | None = None
+        self._tier: Any = None
         self._text: int | None = None
         self._thinking: int | None = None
         self._field = ""
@@ -228,7 +228,7 @@ class CompletionsFeeder(Feeder):
         if "response_model" not in extras and isinstance(model, str) and model not in ("", self.builder.model.id):
             extras["response_model"] = model
         if chunk.get("service_tier"):
-            self._tier = str(chunk["service_tier"])
+            self._tier = chunk["service_tier"]
         usage = chunk.get("usage")
         if usage is not None:
             self._count(usage)
@@ -288,31 +288,30 @@ class CompletionsFeeder(Feeder):
     # The answer
 
     def _delta(self, delta: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
-        name = next((name for name in REASONING_FIELDS if isinstance(delta.get(name), str) and delta[name]), None)
-        if name is not None:
-            yield from self._think(delta[name], name)
+        for name in REASONING_FIELDS:
+            if (thought := delta.get(name)) and isinstance(thought, str):
+                yield from self._think(thought, name)
+                break
         if delta.get("reasoning_details"):
             yield from self._detail(dicts(delta["reasoning_details"]))
         content = delta.get("content")
         if isinstance(content, str):
             if content:
                 yield from self._say(content)
-        elif isinstance(content, dict) and content:  # Cloudflare's JSON mode
-            yield from self._say(compact_json(content))
         elif content:
-            yield from self._mixed(dicts(content))
-        if not delta.keys() <= _SAID:
+            yield from self._mixed(content)
+        if calls := delta.get("tool_calls"):
+            for piece in dicts(calls if isinstance(calls, list) else [calls]):
+                yield from self._call(piece)
+        if not delta.keys() <= _USUAL:
             yield from self._more(delta)
 
     def _more(self, delta: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
-        """Take what a delta has beside text and thinking."""
+        """Take what few hosts put into a delta."""
         if isinstance(delta.get("refusal"), str) and delta["refusal"]:
             yield from self._say(delta["refusal"])
         if "extra_content" in delta or "thought_signature" in delta:
             self._signature = _google_signature(delta) or self._signature
-        if calls := delta.get("tool_calls"):
-            for piece in dicts(calls if isinstance(calls, list) else [calls]):
-                yield from self._call(piece)
         if isinstance(function := delta.get("function_call"), dict):  # the form before there were tools
             name = function.get("name")
             if self._calls or (isinstance(name, str) and name in self._offered):
@@ -330,17 +329,26 @@ class CompletionsFeeder(Feeder):
         text = self._said.add(text)
         if text and self._written is not None:
             text = self._written.feed(text)
-        if text:
-            yield from self._show(text)
+        if not text:
+            return
+        if self._text is None:
+            yield from self._open_text()
+        if self._text is not None:
+            yield self.builder.text(self._text, text)
 
     def _show(self, text: str) -> Iterator[AssistantMessageEvent]:
+        """Show a text that was held back."""
         if self._text is None:
-            if not self._details:  # more of the thinking may follow
-                yield from self._close_thinking()
-            event = self.builder.text_start()
-            self._text = event.content_index
-            yield event
-        yield self.builder.text(self._text, text)
+            yield from self._open_text()
+        if self._text is not None:
+            yield self.builder.text(self._text, text)
+
+    def _open_text(self) -> Iterator[AssistantMessageEvent]:
+        if not self._details:  # more of the thinking may follow
+            yield from self._close_thinking()
+        event = self.builder.text_start()
+        self._text = event.content_index
+        yield event
 
     def _think(self, text: str, name: str) -> Iterator[AssistantMessageEvent]:
         if self._thinking is None:
@@ -364,9 +372,14 @@ class CompletionsFeeder(Feeder):
             if add_detail(self._details, detail) and self._thinking is None:
                 yield from self._open_thinking()
 
-    def _mixed(self, parts: list[dict[str, Any]]) -> Iterator[AssistantMessageEvent]:
-        """Take content that is a list of parts: Mistral's compatible endpoint sends thinking so."""
-        for part in parts:
+    def _mixed(self, content: Any) -> Iterator[AssistantMessageEvent]:
+        """Take content that is no text.
+
+        Mistral's compatible endpoint sends parts, of thinking too, and Cloudflare's JSON mode the object itself.
+        """
+        if isinstance(content, dict):
+            yield from self._say(compact_json(content))
+        for part in dicts(content):
             if part.get("type") == "text" and isinstance(part.get("text"), str) and part["text"]:
                 yield from self._say(part["text"])
             elif part.get("type") == "thinking":

@@ -183,21 +183,23 @@ class ResponsesFeeder(Feeder):
         another one only if it begins, or if the one before has ended, and its id is new.
         """
         index = event.get("output_index")
+        if not begins and not self._latest and isinstance(index, int):  # the way of almost every event
+            known = self._items.get(index)
+            if known is not None and not known.closed and known.kind == kind:
+                return index
         item = event.get("item")
         item_id = str(event.get("item_id") or (item.get("id") if isinstance(item, dict) else None) or "")
         if not isinstance(index, int):
             return item_id
         if (index, item_id) in self._items:
             return index, item_id
-        key = self._latest.get(index, index)
-        known = self._items.get(key)
-        if known is None or (begins and item is not None and known.kind == kind and not item_id):
-            return key
-        if item_id and known.id == item_id:
-            return key
         first = self._items.get(index)
         if first is not None and item_id and first.id == item_id:
             return index
+        key = self._latest.get(index, index)
+        known = self._items.get(key)
+        if known is None or (item_id and known.id == item_id) or (begins and known.kind == kind and not item_id):
+            return key
         ended = known.closed and bool(item_id)
         if (begins or ended) and kind is not None and (known.kind != kind or (item_id and known.id)):
             key = self._latest[index] = (index, item_id)

@@ -83,6 +83,9 @@ async def _decoded(
     chunks = response.iter_bytes().__aiter__()
     first = True
     while (chunk := await watch(anext(chunks, b""))) or first:
+        if first and chunk.isspace():  # some gateways send it while they wait
+            progress.note(advanced=False)
+            continue
         if first and chunk.lstrip()[:1] in (b"<", b"{", b"["):  # no event stream begins like this
             for data in await watch(_whole(call, response, chunk, chunks)):
                 yield "message", data
