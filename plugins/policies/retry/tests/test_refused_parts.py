@@ -73,6 +73,8 @@ def picture(data: str) -> ImageContent:
         '400 {"error":{"code":"invalid_image","message":"The image data you provided is not valid"}}',
         "413 request_too_large: the picture is larger than allowed",
         "422 unsupported media type in image_url",
+        '{"type":"error","code":"invalid_image","message":"The image could not be read"}',
+        "400 messages[0]: unknown variant `image_url`, expected `text`",
         "500 image input is not supported - hint: you may need to provide the mmproj",
     ],
 )
@@ -111,6 +113,8 @@ GOOD, BAD, WORSE = tool("good"), tool("bad"), tool("worse")
     [
         "400 tools.1.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
         "400 Invalid schema for function 'bad': schema must have type 'object'",
+        '422 {"detail":[{"loc":["body","tools",1,"function","parameters"],"msg":"extra fields"}]}',
+        "400 The value at toolConfig.tools.1.member.toolSpec.inputSchema failed to satisfy a constraint",
         "400 GenerateContentRequest.tools[0].function_declarations[1].parameters.properties: should be non-empty",
         '400 {"error":{"message":"Invalid \'tools[1].function.name\': string does not match pattern"}}',
     ],
@@ -200,6 +204,9 @@ async def test_refused_thinking_is_left_out_and_its_answer_is_kept(pi_session, s
         "400 messages.1.content.0.tool_use.name: String should have at most 200 characters",
         "400 Please ensure that the number of function response parts equals the number of function call parts",
         "400 messages: roles must alternate",
+        '422 {"detail":[{"loc":["body","messages",1,"tool_calls"],"msg":"extra fields"}]}',
+        "400 the message at position 1 with role 'assistant' must not be empty",
+        "400 Function call is missing a thought_signature in functionCall parts",
     ],
 )
 async def test_a_refused_call_is_left_out_with_its_result(pi_session, script, refusal):

@@ -25,6 +25,9 @@ MOST_PARTS = 8
 
 _REFUSALS = (400, 403, 404, 413, 415, 422, 500, 501)
 
+_IN_STREAM = r"(?i)invalid_|bad_request|validation|unsupported_"
+"""What an error within a stream, which has no status, must say to be a refusal of the request."""
+
 _PARAMETER = (
     r"(?i)unsupported (?:parameter|value)|tool_choice|temperature|top_p|reasoning[_.]?effort|effort level"
     r"|tool_use_failed|tool call validation|did not match schema|did not call a tool"
@@ -41,9 +44,15 @@ _LARGE = 1_000_000
 """Characters of pictures in a request that can make it too large as a whole."""
 
 _SCHEMA = (
-    r"(?i)schema|\btools?[.\[/]|function_?declarations?|\bparameters\b|\btool definitions?\b|\btools?\b.{0,40}\bname\b"
+    r"""(?i)["']tools["'],|"""
+    r"schema|\btools?[.\[/]|function_?declarations?|\bparameters\b|\btool definitions?\b|\btools?\b.{0,40}\bname\b"
 )
-_NUMBERED = (r"(?i)function_?declarations?[.\[](\d+)", r"(?i)\btools?[.\[/](\d+)", r"(?i)\btool (?:number |#)?(\d+)\b")
+_NUMBERED = (
+    r"""(?i)["']tools["'],\s*(\d+)""",
+    r"(?i)function_?declarations?[.\[](\d+)",
+    r"(?i)\btools?[.\[/](\d+)",
+    r"(?i)\btool (?:number |#)?(\d+)\b",
+)
 _BUILT_IN = frozenset(("read", "bash", "edit", "write", "grep", "find", "ls"))
 
 _THINKING = r"(?i)\bthinking\b|\breasoning\b|signature|encrypted_content|\brs_\w+|thought"
@@ -52,7 +61,8 @@ _CALLS = (
     r"|function[_ ]?(?:call|response|output)|call_id"
 )
 _MESSAGES = (
-    r"(?i)\b(?:messages?|input|contents?)[.\[/]+\d|\b(?:final|last) (?:block|message|assistant|content)|\bassistant\b"
+    r"(?i)\bmessages\b|\b(?:each|every) message|\b(?:message|input|contents?)[.\[/]+\d"
+    r"|\b(?:final|last) (?:block|message|assistant|content)|\bassistant\b"
     r"|\broles?\b|\balternat|\bcontent block|\btext content|\bnon-empty|\bturns?\b|\bitem ['`]"
 )
 
@@ -82,7 +92,7 @@ def refused_part(refusal: Refusal, request: Context, attempt: int) -> LeftOut | 
         attempt: Number of this part in the prompt, from 1.
     """
     text, kind = refusal.text, refusal.kind
-    if refusal.status not in _REFUSALS or attempt > MOST_PARTS:
+    if not _is_refusal(refusal) or attempt > MOST_PARTS:
         return None
     if kind == "strict_tools" and any(tool.constrained_sampling is not None for tool in request.tools):
         return LeftOut(kind="strict", ids=(refusal.model.reference,), what="strict schemas of tools")
@@ -91,6 +101,12 @@ def refused_part(refusal: Refusal, request: Context, attempt: int) -> LeftOut | 
     if kind not in ("other", "strict_tools") or re.search(_PARAMETER, text):
         return None
     return _of_the_conversation(text, request, attempt)
+
+
+def _is_refusal(refusal: Refusal) -> bool:
+    if refusal.status in (None, 200):
+        return re.search(_IN_STREAM, refusal.text) is not None
+    return refusal.status in _REFUSALS
 
 
 def _of_the_conversation(text: str, request: Context, attempt: int) -> LeftOut | None:
