@@ -173,3 +173,21 @@ async def test_what_can_be_called_is_listed_in_the_order_of_the_contract(session
 
 async def test_without_plugins_nothing_can_be_called(session_of):
     assert await session_of().get_commands() == ()
+
+
+async def test_a_command_that_is_missing_for_a_reason_is_refused_and_others_go_to_the_model(
+    pi_session, script, monkeypatch
+):
+    why = "/rewind is not available here: the plugin 'rewind' waits for .git."
+    monkeypatch.setattr(pi_session.host, "why_no_command", {"rewind": why}.get)
+    for line in ("/rewind", "/rewind 2 more", "/rewind\nand more"):
+        with pytest.raises(UserError, match=r"waits for \.git"):
+            await pi_session.prompt(line)
+    assert script.requests == []
+    for line in ("/other", "/", "/ rewind", "rewind"):
+        script.turn(text("ok"))
+        await pi_session.prompt(line)
+    script.turn(text("ok"))
+    await pi_session.prompt("/rewind", expand_prompt_templates=False)
+
+    assert [each.user_text for each in script.requests] == ["/other", "/", "/ rewind", "rewind", "/rewind"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pi_core.conversation.event_copies import LazyCopies
 from pi_core.conversation.message_queue import user_message
-from pi_hookspecs import AgentBusy, AgentSettledEvent, PiError, UserMessage, text_of
+from pi_hookspecs import AgentBusy, AgentSettledEvent, PiError, UserError, UserMessage, text_of
 from pi_hookspecs.specs import agent as agent_specs
 
 if TYPE_CHECKING:
@@ -170,7 +170,21 @@ class PromptTurns:
             changed = await self._input(text, images, source, behavior)
         if changed is None or not expand:
             return changed
-        return await self.expand(changed[0]), changed[1]
+        expanded = await self.expand(changed[0])
+        if expanded == text and text.startswith("/"):
+            self._check_command(text)
+        return expanded, changed[1]
+
+    def _check_command(self, text: str) -> None:
+        """Refuse a command that is missing for a reason, which a model would take for a request.
+
+        Raises:
+            UserError: A plugin has the command, and is disabled or waits for something.
+        """
+        name = text[1:].split(maxsplit=1)[0] if text[1:2].strip() else ""
+        why = self._runtime.host.why_no_command(name) if name else None
+        if why is not None:
+            raise UserError(why)
 
     async def _input(
         self, text: str, images: tuple[ImageContent, ...], source: str, behavior: Literal["steer", "followUp"] | None

@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from pi_testing import PNG
+from pi_acp.prompt import read_prompt
+from pi_testing import PNG, for_each
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
@@ -276,8 +277,28 @@ async def test_what_is_embedded_and_linked_is_in_the_prompt(run_acp, work):
         await editor.agent.prompt(session_id=session, prompt=blocks)
 
         assert editor.text(session) == (
-            "Look at @tide.py[Manual](https://tides.example/)\n\nfile:///a.md\n````\nwith ``` in it\n````"
+            "Look at @tide.py [Manual](https://tides.example/)\n\nfile:///a.md\n````\nwith ``` in it\n````"
         )
+
+
+@for_each(
+    ("texts", "prompt"),
+    [
+        (["Explain", None], "Explain @l.txt"),
+        (["Explain\n", None], "Explain\n@l.txt"),
+        (["Explain ", None, "please"], "Explain @l.txt please"),
+        (["Explain (", None, "), then ", None, "."], "Explain (@l.txt), then @l.txt."),
+        ([None, None, " both"], "@l.txt @l.txt both"),
+        (["Colon:", None, "", "and"], "Colon: @l.txt and"),
+        (["one", "two"], "onetwo"),
+        ([None], "@l.txt"),
+    ],
+)
+def test_a_link_never_touches_a_word(texts, prompt, tmp_path):
+    link = {"type": "resource_link", "name": "l.txt", "uri": (tmp_path / "l.txt").as_uri()}
+    blocks = [link if each is None else {"type": "text", "text": each} for each in texts]
+
+    assert read_prompt(blocks, tmp_path) == (prompt, ())
 
 
 async def test_servers_of_the_editor_are_registered_for_their_session_alone(run_acp, work):

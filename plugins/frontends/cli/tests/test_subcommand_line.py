@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pi_cli.arguments import first_word, parse
 from pi_cli.subcommands import EXTRAS, refuse_near_miss
+from pi_core import PluginHost, Settings
 from pi_core.host.discovery import find_plugins
 from pi_core.host.records import DEFAULT_PLUGINS
 from pi_hookspecs import UserError
@@ -400,6 +401,8 @@ def test_a_command_of_click_needs_no_error_handling_of_its_own(fake, arguments, 
     [
         (["instal", "foo"], "There is no subcommand 'instal'. Did you mean 'install'? {} pi -- instal foo"),
         (["-a", "plugns"], "There is no subcommand 'plugns'. Did you mean 'plugins'? {} pi -- plugns"),
+        (["lsit"], "There is no subcommand 'lsit'. Did you mean 'list'? {} pi -- lsit"),
+        (["wbe", "x"], "There is no subcommand 'wbe'. Did you mean 'web'? {} pi -- wbe x"),
         (["modls", "it's"], "There is no subcommand 'modls'. Did you mean 'models'? {} pi -- modls 'it'\"'\"'s'"),
     ],
 )
@@ -424,17 +427,31 @@ def test_a_word_close_to_a_subcommand_is_refused_with_the_way_to_send_it(fake, a
     ],
 )
 def test_other_first_words_are_prompts(fake, arguments):
-    done = fake.run("--model", "fake/echo", *arguments)
+    (fake.agent_dir / "settings.json").write_text('{"defaultProvider": "fake", "defaultModel": "echo"}')
+    done = fake.run(*arguments)
 
     assert (done.returncode, done.stdout) == (0, f"{arguments[-1]}\n")
+
+
+def test_each_subcommand_with_two_letters_swapped_is_refused(tmp_path):
+    host = PluginHost(Settings.in_memory(agent_dir=tmp_path))
+    names = {name for name in host.registered_names("register_subcommands") if " " not in name}
+    swapped = [
+        (f"{name[:at]}{name[at + 1]}{name[at]}{name[at + 2 :]}", name)
+        for name in names
+        for at in range(len(name) - 1)
+        if len(name) > 2 and name[at] != name[at + 1]
+    ]
+    assert len(swapped) > 100
+    for word, name in swapped:
+        with pytest.raises(UserError, match=f"There is no subcommand '{word}'. Did you mean '{name}'"):
+            refuse_near_miss(first_word([word]), host)
 
 
 def test_a_subcommand_of_an_extra_that_is_not_installed_is_refused_with_the_command_that_installs_it(pi_host):
     pi_host.disabled |= {"mcp"}
 
-    with pytest.raises(
-        UserError, match=r"'mcp' is not installed; pip install 'pluggypi\[mcp\]' adds it\. .*pi -- mcp list"
-    ):
+    with pytest.raises(UserError, match=r"'mcp' is not installed; .* 'pluggypi\[mcp\]' adds it\. .*pi -- mcp list"):
         refuse_near_miss(first_word(["mcp", "list"]), pi_host)
 
 

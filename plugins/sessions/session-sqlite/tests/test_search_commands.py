@@ -13,7 +13,7 @@ import pi_session_jsonl
 import pi_session_sqlite
 from pi_core import PluginHost, SessionManager, Settings, create_agent_session
 from pi_session_jsonl.command import run_sessions
-from pi_testing import text
+from pi_testing import for_each, text
 
 
 @pytest.fixture
@@ -59,6 +59,22 @@ def test_json_is_one_list(run, stored, line):
         "timestamp": "2026-02-03T04:05:06.789Z",
         "snippet": "潮 is high",
     }
+
+
+@for_each(
+    ("arguments", "code"),
+    [
+        (["--", "--verbose"], 0),
+        (["tar", "--", "--verbose"], 0),
+        (["--", "tar", "--json"], 1),
+        (["tar", "--", "--disable", "x"], 1),
+        (["--verbose", "--", "tar"], 0),
+    ],
+)
+def test_words_after_two_dashes_are_words(run, stored, line, arguments, code):
+    stored("0199", line("a", "tar --verbose of the archive"))
+
+    assert run(*arguments)[0] == code
 
 
 def test_nothing_found_is_1_and_an_empty_list(run):

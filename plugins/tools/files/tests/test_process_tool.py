@@ -60,6 +60,15 @@ async def test_a_command_in_the_background_returns_while_it_runs(call, pi_sessio
     assert process.status == "running"
 
 
+async def test_a_long_command_is_not_repeated_in_every_answer(call, start):
+    script = "cat > script <<'EOF'\n" + "a line of the script\n" * 200 + "EOF\necho up; sleep 60"
+    number = await start(script)
+
+    answers = [await call("process", action=each, id=number) for each in ("list", "read", "stop")]
+
+    assert all("cat > script <<'EOF' …: " in text and "a line of" not in text for text, _ in answers)
+
+
 async def test_a_command_that_fails_at_once_is_reported_at_once(call, monkeypatch):
     monkeypatch.setattr("pi_tools.commands.watched.MORE_OUTPUT", 60)  # ends with the process
     text, _ = await call("bash", command="echo no such port >&2; exit 3", background=True)

@@ -17,6 +17,9 @@ __all__ = ["blocks_of", "read_prompt"]
 _FENCE = 3
 """Minimum number of backticks in a fence."""
 
+_OPENING, _CLOSING = frozenset("([{<\"'`"), frozenset(")]}>\"'`.,;:!?")
+"""Characters that belong to what follows them, and to what is before them."""
+
 
 def read_prompt(blocks: Any, cwd: Path) -> tuple[str, tuple[ImageContent, ...]]:
     """Return the text and the images of a prompt.
@@ -28,22 +31,36 @@ def read_prompt(blocks: Any, cwd: Path) -> tuple[str, tuple[ImageContent, ...]]:
     """
     if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
         raise RpcError(INVALID_PARAMS, "Invalid params: 'prompt' must be a list of content blocks")
-    parts: list[str] = []
+    parts: list[tuple[str, bool]] = []
     files: list[str] = []
     images: list[ImageContent] = []
     for block in blocks:
         kind = block.get("type")
         if kind == "text":
-            parts.append(str(block.get("text", "")))
+            parts.append((str(block.get("text", "")), False))
         elif kind == "image":
             images.append(ImageContent(str(block.get("data", "")), str(block.get("mimeType", "image/png"))))
         elif kind == "resource_link":
-            parts.append(_link(block, cwd))
+            parts.append((_link(block, cwd), True))
         elif kind == "resource":
             _embed(block.get("resource") or {}, files, images)
         else:
             raise RpcError(INVALID_PARAMS, f"Invalid params: content blocks of type {kind!r} are not supported")
-    return "\n\n".join(filter(None, ["".join(parts), *files])), tuple(images)
+    return "\n\n".join(filter(None, [_joined(parts), *files])), tuple(images)
+
+
+def _joined(parts: Iterable[tuple[str, bool]]) -> str:
+    """Return texts and links as one text, with a space where a link would touch a word.
+
+    Args:
+        parts: Each with whether it is a link.
+    """
+    text, after_link = "", False
+    for part, is_link in parts:
+        touches = text[-1:].strip() and text[-1:] not in _OPENING and part[:1].strip() and part[:1] not in _CLOSING
+        text += f" {part}" if touches and (is_link or after_link) else part
+        after_link = is_link if part else after_link
+    return text
 
 
 def blocks_of(content: str | Iterable[Any]) -> Iterator[dict[str, Any]]:

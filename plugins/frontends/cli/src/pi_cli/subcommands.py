@@ -222,14 +222,24 @@ def refuse_near_miss(word: FirstWord | None, host: PluginHost) -> None:
     if word.text in EXTRAS:
         command = install_command(EXTRAS[word.text])
         raise UserError(f"The subcommand {word.text!r} is not installed; {command} adds it. {as_prompt}")
-    if len(word.text) < _SHORTEST:
-        return
     from difflib import get_close_matches
 
-    names = [*_own(), *(name for record in host.registering(_HOOK) for name in record.names(_HOOK)), *EXTRAS]
-    near = get_close_matches(word.text, [name for name in names if " " not in name], 1, _NEAR)
+    every = [*_own(), *(name for record in host.registering(_HOOK) for name in record.names(_HOOK)), *EXTRAS]
+    names = [name for name in every if " " not in name]
+    near = [name for name in names if _is_swapped(word.text, name)]
+    if not near and len(word.text) >= _SHORTEST:
+        near = get_close_matches(word.text, names, 1, _NEAR)
     if near:
         raise UserError(f"There is no subcommand {word.text!r}. Did you mean {near[0]!r}? {as_prompt}")
+
+
+def _is_swapped(word: str, name: str) -> bool:
+    """Whether a word is a name of three letters or more with two neighbouring letters swapped."""
+    if len(word) != len(name) or len(name) < 3:  # noqa: PLR2004 - two letters the other way round are another word
+        return False
+    places = [place for place, (one, other) in enumerate(zip(word, name, strict=True)) if one != other]
+    first = places[0] if places else 0
+    return places == [first, first + 1] and word[first : first + 2] == name[first : first + 2][::-1]
 
 
 def _refuse(word: FirstWord) -> None:

@@ -85,7 +85,10 @@ def _without_common(arguments: Sequence[str]) -> Iterator[str]:
     """Yield the arguments without the options common to all subcommands."""
     rest = iter(arguments)
     for argument in rest:
-        if argument == "--disable":
+        if argument == "--":
+            yield argument
+            yield from rest  # words, whatever they look like
+        elif argument == "--disable":
             next(rest, None)
         elif argument != "--verbose" and not argument.startswith("--disable="):
             yield argument

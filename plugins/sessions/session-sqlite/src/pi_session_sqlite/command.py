@@ -40,12 +40,20 @@ def run(arguments: list[str], host: PluginHost) -> int:
         UserError: The index cannot be used.
         click.UsageError: The arguments are wrong.
     """
-    return int(_command(host).main(arguments, prog_name="pi sessions search", standalone_mode=False) or 0)
+    words = len(arguments) - arguments.index("--") - 1 if "--" in arguments else 0
+    return int(_command(host, words).main(arguments, prog_name="pi sessions search", standalone_mode=False) or 0)
 
 
-def _command(host: PluginHost) -> click.Command:
+def _command(host: PluginHost, words: int) -> click.Command:
+    """Return the command.
+
+    Args:
+        host: The plugins.
+        words: How many of the arguments follow ``--``.
+    """
+
     def callback(**given: object) -> int:
-        return _run(host, **given)  # type: ignore[arg-type] # click has checked them
+        return _run(host, words=words, **given)  # type: ignore[arg-type] # click has checked them
 
     return click.Command(
         "search",
@@ -74,6 +82,7 @@ def _command(host: PluginHost) -> click.Command:
 def _run(
     host: PluginHost,
     *,
+    words: int,
     query: tuple[str, ...],
     cwd: str | None,
     role: str | None,
@@ -86,13 +95,15 @@ def _run(
     from pi_session_sqlite.places import index_of
     from pi_session_sqlite.query import Filters, parse_query, parse_since
 
-    unknown = [each for each in query if each.startswith("--")]
+    literal = query[len(query) - words :]
+    unknown = [each for each in query[: len(query) - words] if each.startswith("--")]
     if unknown:
         raise click.UsageError(
             f"No such option: {unknown[0]!r}. To search for a word that begins with dashes, quote it: '\"--word\"'"
         )
     try:
-        wanted = parse_query(_joined(query))
+        quoted = [f'"{each}"' if each.startswith("-") and '"' not in each else each for each in literal]
+        wanted = parse_query(_joined([*query[: len(query) - words], *quoted]))
         oldest = None if since is None else parse_since(since, datetime.now().astimezone())
     except UserError as error:
         raise click.UsageError(str(error)) from None

@@ -40,6 +40,8 @@ _BACKGROUND = {
     "name": {"type": "string", "description": "What to call it in the background"},
 }
 
+_LONGEST_NAME = 80
+"""Characters of the name of a process that has none from the model."""
 _MAX_TIMEOUT = 2147483.647
 _UPDATE_EVERY = 0.1
 """Seconds between two updates of a command that keeps writing."""
@@ -93,7 +95,14 @@ async def _start(params: dict[str, Any], options: BashOptions | None, *, signal:
     from pi_tools.commands.watched import start
 
     command = _runnable(params["command"], ctx, options)
-    return await start(ctx, command, params.get("name") or clean(params["command"]), signal)
+    return await start(ctx, command, params.get("name") or _title(params["command"]), signal)
+
+
+def _title(command: str) -> str:
+    """Return the beginning of a command: it is a part of every answer about its process."""
+    text = clean(command).strip()
+    first = text.partition("\n")[0].rstrip()
+    return text if text == first and len(text) <= _LONGEST_NAME else f"{first[:_LONGEST_NAME].rstrip()} …"
 
 
 def timeout_of(value: float | None) -> float | None:
