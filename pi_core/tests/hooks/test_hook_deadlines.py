@@ -77,6 +77,52 @@ async def hang(event: Any) -> None:
 # Waiting for too long
 
 
+async def test_the_user_learns_which_call_is_waited_for_and_may_skip_it():
+    asked = Asked(deadline=60, slow=hang)
+    asked.hooks._watchdog.waiting_seconds = SOON
+    asked.hooks._watchdog.shortest = SOON
+    shown: list[Any] = []
+    asked.hooks.on_waiting(shown.append)
+    call = asyncio.create_task(asked.notify(TurnStartEvent()))
+    while not shown:  # noqa: ASYNC110 - it has no event
+        await asyncio.sleep(0.01)
+
+    skipped = asked.hooks.skip_waiting()
+    await call
+    while shown[-1]:  # noqa: ASYNC110 - it has no event
+        await asyncio.sleep(0.01)
+
+    assert skipped
+    assert shown == [[("slow", "turn_start")], []]
+    assert asked.failures == []
+    assert not asked.hooks.skip_waiting()
+    await idle(asked)
+
+
+async def test_a_guard_that_is_skipped_refuses():
+    asked = Asked("tool_call", deadline=60, slow=hang)
+    asked.hooks._watchdog.waiting_seconds = asked.hooks._watchdog.shortest = SOON
+    call = asyncio.create_task(asked.call(tools.tool_call, CALL))
+    while not asked.hooks.skip_waiting():  # noqa: ASYNC110 - it has no event
+        await asyncio.sleep(0.01)
+
+    with pytest.raises(HookRefused):
+        await call
+    await idle(asked)
+
+
+async def test_a_call_that_is_not_waited_for_long_is_not_named_and_not_skipped():
+    asked = Asked(deadline=60, slow=lambda event: asyncio.sleep(5 * SOON))
+    asked.hooks._watchdog.waiting_seconds, asked.hooks._watchdog.shortest = 60, SOON
+    asked.hooks.on_waiting(lambda calls: pytest.fail(f"named {calls}"))
+    call = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(3 * SOON)
+
+    assert not asked.hooks.skip_waiting()
+    await call
+    await idle(asked)
+
+
 async def test_a_coroutine_that_hangs_is_cancelled_at_its_deadline_and_the_next_is_asked():
     seen: list[Any] = []
     asked = Asked(slow=hang, quick=seen.append)
@@ -662,3 +708,9 @@ async def test_what_begins_after_an_abort_gets_the_grace_and_no_blame(monkeypatc
 
     assert asked.failures == []
     await idle(asked)
+
+
+def test_hooks_that_the_end_of_the_process_waits_for_have_seconds():
+    assert Timeouts().of("any", "session_shutdown", 600) == 5.0
+    assert Timeouts(shutdown=7).of("any", "session_shutdown", 600) == 7
+    assert Timeouts(hooks={"session_shutdown": 60}).of("any", "session_shutdown", 600) == 60

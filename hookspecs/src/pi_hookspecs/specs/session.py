@@ -86,7 +86,7 @@ async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
 
     When: when the process exits normally, and before every change of session or reload.
     Answers: notify; the return value is ignored.
-    On error: reported; the session ends anyway.
+    On error: reported; the session ends anyway, also after 5 s (setting ``hooks.shutdownTimeout``).
     Since: 1.0
     """
 

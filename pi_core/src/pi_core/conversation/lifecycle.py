@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_core.base.process.forks import ForkGuard
 from pi_core.conversation.resources import discover_resources
-from pi_core.hooks.loop_watch import watch_loop
+from pi_core.hooks.loop_watch import show_waiting, watch_loop
 from pi_core.plugin_api.handles import ENDED
 from pi_hookspecs import PiError
 
@@ -100,6 +100,7 @@ class Lifecycle:
         self._fork_guard.attach()
         if not self._started:
             self._end_watch = watch_loop(self._runtime.hooks)
+            self._runtime.hooks.on_waiting(show_waiting)
         async with self._starting:
             if self._started:
                 return

@@ -86,6 +86,7 @@ class HookDispatcher:
         self._timeouts = timeouts or Timeouts()
         self._invoker = Invoker(report, self._quarantine, trace)
         self._watchdog = self._invoker.watchdog
+        self._watchdog.waiting_seconds = self._timeouts.waiting
         self._resting = Resting(self._update)
         self._broken: dict[str, str] = {}
         self.block_seconds = self._timeouts.block
@@ -148,6 +149,14 @@ class HookDispatcher:
     def abort(self, signal: AbortSignal) -> None:
         """Cancel every call of an aborted run; calls that ignore this are abandoned soon after."""
         self._watchdog.abort(signal)
+
+    def skip_waiting(self) -> bool:
+        """Cancel the calls that others have waited for; return whether there were any."""
+        return self._watchdog.skip()
+
+    def on_waiting(self, show: Callable[[list[tuple[str, str]]], None]) -> None:
+        """Call a function with plugin and hook of the calls that others have waited for, when these change."""
+        self._invoker.on_waiting = show
 
     def end_in_child(self) -> None:
         """Make this process, which an implementation has forked, end as soon as the implementation returns."""

@@ -40,6 +40,7 @@ class Invoker:
         observers: Functions of plugins that are called after every call; None until one is added.
         watchdog: Cancels the calls that miss their deadlines.
         last: The implementation that was called last.
+        on_waiting: Called with plugin and hook of the calls that others have waited for, when these have changed.
         suspect: The implementation in which something other than the watchdog last cancelled the task.
     """
 
@@ -56,7 +57,8 @@ class Invoker:
         self.observers: Observers | None = None
         self.last: HookImplementation | None = None
         self.suspect: HookImplementation | None = None
-        self.watchdog = Watchdog(self._report_ignored_cancellation)
+        self.on_waiting: Callable[[list[tuple[str, str]]], None] | None = None
+        self.watchdog = Watchdog(self._report_ignored_cancellation, self._show_waiting)
 
     async def invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
         """Call an implementation and return its answer; None if it gave no answer or failed.
@@ -202,6 +204,10 @@ class Invoker:
             "it was cancelled but is still running; if it also ignores the next cancellation, pi stops waiting for it"
         )
         self.report_failure(hook=hook, plugin=plugin, kind="ignored", message=message)
+
+    def _show_waiting(self, calls: list[RunningCall]) -> None:
+        if self.on_waiting is not None:
+            self.on_waiting([(each.implementation.plugin, each.implementation.hook) for each in calls])
 
     def report_failure(self, **what: Any) -> None:
         """Report a failure with these fields of ``HookFailure``."""

@@ -29,7 +29,7 @@ from pi_core.hooks.running_call import current_call
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextvars import Context
     from types import FrameType
 
@@ -44,6 +44,7 @@ __all__ = [
     "Owners",
     "Watched",
     "displaying_blocks",
+    "show_waiting",
     "watch_loop",
 ]
 
@@ -168,6 +169,10 @@ class BlockDisplay(Protocol):
         """Show the conversation again; called when the loop runs again."""
         ...
 
+    def show_waiting(self, text: str | None) -> None:
+        """Show what is waited for while the loop runs; None if nothing is any more. Called in the loop."""
+        ...
+
     def leave(self) -> None:
         """End the process, because the code cannot be interrupted."""
         ...
@@ -184,6 +189,13 @@ def watch_loop(watched: Watched) -> Callable[[], None]:
     if watch is None:
         watch = _watches[loop] = LoopWatch(loop)
     return watch.join(watched)
+
+
+def show_waiting(calls: Sequence[tuple[str, str]]) -> None:
+    """Show the user which hooks of plugins are waited for; nothing if there are none any more."""
+    named = ", ".join(f"plugin {plugin!r}: {hook}" for plugin, hook in dict.fromkeys(calls))
+    for display in _displays[-1:]:
+        display.show_waiting(f"Waiting for {named}" if named else None)
 
 
 @contextmanager

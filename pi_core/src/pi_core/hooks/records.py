@@ -43,6 +43,8 @@ class Timeouts(Value):
     """Deadlines from the settings, in seconds. The most specific one applies, else the specification's deadline.
 
     Attributes:
+        shutdown: Deadline of ``session_shutdown``, unless a setting names another.
+        waiting: After this time, the user learns which call others wait for.
         block: After this time, code that blocks the event loop is interrupted.
     """
 
@@ -50,13 +52,15 @@ class Timeouts(Value):
     plugins: Mapping[str, float] = field(factory=dict)
     hooks: Mapping[str, float] = field(factory=dict)
     block: float = 10.0
+    shutdown: float = 5.0
+    waiting: float = 2.0
 
     def of(self, plugin: str, hook: str, declared: float) -> float:
         """Return the deadline of one implementation."""
         for seconds in (self.plugins.get(plugin), self.hooks.get(hook), self.default):
             if seconds is not None:
                 return seconds
-        return declared
+        return self.shutdown if hook == "session_shutdown" else declared
 
 
 @define(eq=False, repr=False)

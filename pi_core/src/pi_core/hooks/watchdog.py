@@ -25,10 +25,17 @@ class Watchdog:
 
     Args:
         on_ignored: Called with a call that continues after it was cancelled, before it is abandoned.
+        on_waiting: Called with the calls that others wait for, when these have changed.
     """
 
-    def __init__(self, on_ignored: Callable[[RunningCall], None]) -> None:
+    def __init__(
+        self, on_ignored: Callable[[RunningCall], None], on_waiting: Callable[[list[RunningCall]], None]
+    ) -> None:
         self._on_ignored = on_ignored
+        self._on_waiting = on_waiting
+        self._named: list[RunningCall] = []
+        self.waiting_seconds = 2.0
+        """After this time, the user learns which call others wait for."""
         self._running: list[RunningCall] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -56,6 +63,15 @@ class Watchdog:
         """Cancel every call of an aborted run; calls that ignore this are abandoned soon after."""
         self._cancel([each for each in self._running if each.call.signal is signal and not each.ended])
 
+    def skip(self) -> bool:
+        """Cancel the calls that others have waited for; return whether there were any."""
+        skipped = [each for each in self._running if self._is_waited_for(each)]
+        self._cancel(skipped)
+        return bool(skipped)
+
+    def _is_waited_for(self, call: RunningCall) -> bool:
+        return not call.ended and not call.pauses and call.elapsed > self.waiting_seconds
+
     def _cancel(self, calls: list[RunningCall]) -> None:
         for each in calls:
             each.cancel("abort")
@@ -73,6 +89,9 @@ class Watchdog:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._named:
+            self._named = []
+            self._on_waiting([])
 
     @property
     def _tick_seconds(self) -> float:
@@ -85,6 +104,10 @@ class Watchdog:
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         self._running = [each for each in self._running if not each.ended]  # abandoned ones
+        waiting = [each for each in self._running if self._is_waited_for(each)]
+        if waiting != self._named:
+            self._named = waiting
+            self._on_waiting(waiting)
         ignored = False
         for each in tuple(self._running):
             why = each.reason_to_cancel()
@@ -94,5 +117,5 @@ class Watchdog:
             if each.cancellations == CANCELLATIONS - 1:
                 self._on_ignored(each)
             ignored = ignored or each.cancellations > 1
-        if self._running:
+        if self._running or self._named:
             self._arm(loop, self._tick_seconds / 4 if ignored else self._tick_seconds)

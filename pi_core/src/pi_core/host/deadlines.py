@@ -19,6 +19,8 @@ def deadlines_of(settings: Settings) -> Timeouts:
         default=settings.get_number("hooks.timeout", None, minimum=SHORTEST_TIMEOUT),
         plugins=_seconds(settings, "plugins"),
         hooks=_seconds(settings, "specs"),
+        shutdown=settings.get_number("hooks.shutdownTimeout", Timeouts().shutdown, minimum=SHORTEST_TIMEOUT),
+        waiting=settings.get_number("hooks.waitingTimeout", Timeouts().waiting, minimum=SHORTEST_TIMEOUT),
         block=settings.get_number("hooks.blockTimeout", Timeouts().block, minimum=SHORTEST_TIMEOUT),
     )
 

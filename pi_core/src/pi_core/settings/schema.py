@@ -505,6 +505,15 @@ class HookSettings:
         at_least=0.001,
         project="nothing",
     )
+    shutdown_timeout: float = _setting(
+        5.0, "Seconds that a plugin may take when a session ends", at_least=0.001, project="nothing"
+    )
+    waiting_timeout: float = _setting(
+        2.0,
+        "Seconds after which pi says which plugin it waits for; Escape then skips it",
+        at_least=0.001,
+        project="nothing",
+    )
     plugins: dict[str, HookTimeout] = _group(HookTimeout, "The same for individual plugins, by name", each=True)
     specs: dict[str, HookTimeout] = _group(HookTimeout, "The same for individual hooks, by name", each=True)
 

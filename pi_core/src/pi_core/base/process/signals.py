@@ -104,6 +104,7 @@ class OrderlyEnd:
 
     Attributes:
         exit_code: The exit code of the process; None until a signal has arrived.
+        skip: Called on a first signal during the clean-up: ends what the clean-up waits for.
     """
 
     def __init__(self, abort: Callable[[], bool], interrupted: Callable[[], bool] | None = None) -> None:
@@ -115,6 +116,7 @@ class OrderlyEnd:
                 then has no other effect.
         """
         self._interrupted = interrupted
+        self.skip: Callable[[], object] = bool
         self.exit_code: int | None = None
         self._abort = abort
         self._busy = True
@@ -179,7 +181,9 @@ class OrderlyEnd:
 
     def _begin(self) -> None:
         self._received.set()
-        if self._busy and not self._abort() and self._task is not None:
+        if not self._busy:
+            self.skip()
+        elif not self._abort() and self._task is not None:
             self._task.cancel()
 
 

@@ -34,6 +34,11 @@ class BlockLine:
         """Print the next block again."""
         self._is_shown = False
 
+    def show_waiting(self, text: str | None) -> None:
+        """Print what is waited for."""
+        if text is not None:
+            warn(text)
+
     def leave(self) -> None:
         """End the process."""
         os._exit(130)

@@ -93,6 +93,7 @@ class PromptRun(Notices):
         self.subscribe()
         with OrderlyEnd(self.abort, self.interrupted) as end:
             code = 1
+            end.skip = session.hooks.skip_waiting
             try:
                 await session.start()
                 self.warn(*self.problems())

@@ -53,6 +53,19 @@ class BlockedScreen:
             driver.forget()
             self._app.screen.refresh(layout=True)
 
+    def show_waiting(self, text: str | None) -> None:
+        """Show what is waited for in the footer, or over the first frame, which is kept while the session starts."""
+        text = text and f"{text}; Escape skips it"
+        driver = self._driver
+        if driver is not None and self._app.is_held and text is not None:
+            driver.write_over(one_line(clean_text(text)))
+        elif driver is not None:
+            self._app.interface.set_status("waiting", text)
+            if text is None:
+                self._redraw()
+        elif text is not None:  # the terminal was given back already
+            self._terminal.write(f"{one_line(clean_text(text))}\r\n")
+
     def leave(self) -> None:
         """Give the terminal back and end the process; what was stored stays."""
         self._terminal.restore()

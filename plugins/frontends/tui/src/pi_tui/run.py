@@ -78,6 +78,7 @@ async def run_app(
             code = 0
         finally:
             end.cleaning_up()
+            end.skip = port.skip_waiting
             await app.close(running)
             printed.keep()
             terminal.restore()

@@ -191,6 +191,10 @@ class LocalPort:
         """Stop the current answer."""
         self.session.request_abort("Interrupted by the user")
 
+    def skip_waiting(self) -> bool:
+        """Skip the hooks that have been waited for; return whether there were any."""
+        return self.session.hooks.skip_waiting()
+
     def abort_bash(self) -> None:
         """Stop running commands of the user."""
         self.session.abort_bash()

@@ -137,6 +137,10 @@ class Port(Protocol):
         """Stop the current answer."""
         ...
 
+    def skip_waiting(self) -> bool:
+        """Skip the hooks that have been waited for; return whether there were any."""
+        ...
+
     def abort_bash(self) -> None:
         """Stop running commands of the user."""
         ...

@@ -272,6 +272,10 @@ class RemotePort(Limits):
         """Stop the current answer."""
         self._start(self._client.abort())
 
+    def skip_waiting(self) -> bool:
+        """Return False: only an abort reaches the hooks of the other process."""
+        return False
+
     def abort_bash(self) -> None:
         """Stop running commands of the user."""
         if self._running_bash:

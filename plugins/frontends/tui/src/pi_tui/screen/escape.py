@@ -29,7 +29,10 @@ class Ladders:
         self._escaped = self._cleared = -_AGAIN_SECONDS
 
     def escape(self) -> None:
-        """Stop a command, a retry, a compaction or the answer; twice in an empty editor, run the configured action."""
+        """Stop a command, a retry, a compaction, the answer or a wait for a plugin.
+
+        Pressed twice in an empty editor, run the configured action.
+        """
         app, port = self._app, self._app.port
         before, self._escaped = self._escaped, -_AGAIN_SECONDS
         if port.is_bash_running:
@@ -41,6 +44,8 @@ class Ladders:
         elif port.is_streaming:
             app.take_back()
             port.abort()
+        elif port.skip_waiting():
+            return
         elif app.talk.jobs:
             app.take_back()
             app.talk.jobs.cancel()
