@@ -71,6 +71,19 @@ def test_a_tree_of_the_files_is_that_of_git_add_all_and_the_index_stays(reposito
     assert not list((repository / ".git").glob("pi-index-*"))
 
 
+def test_a_file_that_was_changed_in_the_moment_of_a_commit_is_seen_later(repository):
+    """git trusts no entry that is as young as its index, so a copy of the index has to be as old as the index."""
+    file, index = repository / "tide.txt", repository / ".git" / "index"
+    user_git(repository, "-c", "core.trustctime=false", "update-index", "--refresh")
+    then = file.stat().st_mtime_ns
+    file.write_text(file.read_text().replace("line 1", "LINE 1"))
+    for path in (file, index):
+        os.utime(path, ns=(then, then))
+    git = repository_of(repository).with_(settings={"core.trustctime": "false"})
+
+    assert pi_git_kit.tree_of_files(git) != pi_git_kit.resolve(git, "HEAD^{tree}")
+
+
 def test_the_repository_of_a_subfolder_a_worktree_and_a_submodule_is_found(repository, tmp_path):
     git = repository_of(repository / "src")
     worktree = pi_git_kit.add_worktree(git, tmp_path / "w", "HEAD", branch="pi/w")

@@ -128,6 +128,13 @@ def everything(top):
     return found
 
 
+def is_of_commit(top, commit, path, about):
+    """Whether a file or folder is that of a commit, which a sparse checkout had left out."""
+    if about[-1] is True or not git(top, "ls-tree", commit, "--", path):
+        return about[-1] is True and git(top, "ls-tree", commit, "--", f"{path}/") != ""
+    return with_lf(about[-1]).decode("utf-8", "replace").strip("\n") == git(top, "show", f"{commit}:{path}")
+
+
 def without_objects(found):
     """Leave out the objects of the user's nested repositories: git stores what it compares there."""
     return {path: about for path, about in found.items() if "/.git/objects/" not in path}
@@ -181,7 +188,7 @@ def left_names(lines):
     return [line[1:].rsplit(" | ", 1)[0].rstrip("/") for line in lines]
 
 
-def check_applied(begun, there, before, after, files, left, *, edited, sparse, converted):
+def check_applied(begun, there, before, after, files, left, *, edited, sparse, left_out, converted):
     """Compare the user's files with what was said, and with what stands in the worktree."""
     for path in without_objects(before).keys() | without_objects(after).keys():
         if before.get(path) != after.get(path):
@@ -190,7 +197,8 @@ def check_applied(begun, there, before, after, files, left, *, edited, sparse, c
         return
     for path in there.keys() | begun.keys():
         was, now = begun.get(path), there.get(path)
-        if was != now and not is_below(path, left) and not path.endswith("/.git/index"):
+        is_expected = is_below(path, left) or path in left_out or path.endswith("/.git/index")
+        if was != now and not is_expected:
             check_path(path, begun, there, after, sparse=sparse, converted=converted)
 
 
@@ -241,7 +249,9 @@ def test_whatever_an_agent_does_nothing_is_lost_and_apply_does_what_it_says(
         if there == begun and not any(action in ("init", "run", "exclude") for action, *_ in second):
             assert not said
         if not said:
-            assert there == begun
+            appeared = {path for path in there if there[path] != begun.get(path)} if sparse else set()
+            assert {path for path in there.keys() | begun.keys() if there.get(path) != begun.get(path)} <= appeared
+            assert all(is_of_commit(top, kept.base, path, there[path]) for path in appeared)
             assert not place.path.exists()
             assert kept_worktrees(user, root / "agent") == []
             return
@@ -256,7 +266,8 @@ def test_whatever_an_agent_does_nothing_is_lost_and_apply_does_what_it_says(
         else:
             converted = automatic or any(".gitattributes" in each for each in (there, begun, before))
             is_sparse = any("sparse-checkout" in str(each) for *_, each in second)
-            facts = {"edited": bool(third), "sparse": is_sparse, "converted": converted}
+            left_out = {p for p in there.keys() - begun.keys() if sparse and is_of_commit(top, kept.base, p, there[p])}
+            facts = {"edited": bool(third), "sparse": is_sparse, "left_out": left_out, "converted": converted}
             check_applied(begun, there, before, everything(top), merged.files, left, **facts)
         check_trash(user, root / "agent", kept, there, prune=prune)
         assert state_of_git(top) == known

@@ -31,7 +31,7 @@ _HOMES = {
     "sessions": "ask_plugins",
     "starting": "ForeignOwner GitFailed GitMissing Output Prepare",
     "parts": "Part add_parts forget_parts parts_of",
-    "snapshots": "commit_of_files flagged_files is_sparse read_tree snapshot stage_all tree_of_files unflag",
+    "snapshots": "commit_of_files copy_index flagged_files is_sparse read_tree snapshot stage_all tree_of_files unflag",
     "standing": "CACHES FIRST_INDEX PI_FOLDERS Extra Standing describe_extras files_that_stand git_folder_of"
     " links_of_tree written_by_git",
     "worktrees": "Worktree add_worktree folder_in list_worktrees prune_worktrees remove_worktree worktree_at"

@@ -17,11 +17,13 @@ from pi_git_kit.starting import GitFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from pi_git_kit.git import Git
 
 __all__ = [
     "commit_of_files",
+    "copy_index",
     "flagged_files",
     "is_sparse",
     "read_tree",
@@ -48,7 +50,7 @@ def snapshot(git: Git, *, flagged: bool = False) -> Iterator[tuple[str, Git]]:
     temporary = git.with_(index=index)
     try:
         with suppress(FileNotFoundError):
-            shutil.copyfile(git.index or git.git_dir / "index", index)
+            copy_index(git.index or git.git_dir / "index", index)
         if flagged:
             unflag(temporary)
         stage_all(temporary)
@@ -66,6 +68,17 @@ def tree_of_files(git: Git, *, flagged: bool = False) -> str:
     """
     with snapshot(git, flagged=flagged) as (tree, _):
         return tree
+
+
+def copy_index(source: Path, target: Path) -> None:
+    """Copy an index with its time, by which git knows which of its entries may be too young to be trusted.
+
+    Raises:
+        OSError: It cannot be read or written.
+    """
+    shutil.copyfile(source, target)
+    found = source.stat()
+    os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
 def commit_of_files(git: Git) -> str:

@@ -9,7 +9,6 @@ the index as git wrote it when the worktree was made, and the folder is walked.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from attrs import field, frozen
 
 from pi_git_kit.objects import read_objects
-from pi_git_kit.snapshots import flagged_files, is_sparse, unflag
+from pi_git_kit.snapshots import copy_index, flagged_files, is_sparse, unflag
 from pi_git_kit.starting import GitFailed
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def _temporary(git: Git, first: Path, base: str) -> Iterator[Git]:
     try:
         for source in (first, git.index or git.git_dir / "index"):
             with suppress(OSError):
-                shutil.copyfile(source, file)
+                copy_index(source, file)
                 if not index.attempt("ls-files", "-z", "--", ".git").code:
                     break
         else:

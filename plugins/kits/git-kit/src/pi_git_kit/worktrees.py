@@ -7,7 +7,6 @@ are therefore made and removed under a lock that all threads and processes of pi
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_git_kit.objects import resolve
+from pi_git_kit.snapshots import copy_index
 from pi_git_kit.standing import FIRST_INDEX, PI_FOLDERS
 from pi_git_kit.starting import GitFailed
 
@@ -108,7 +108,7 @@ def add_worktree(git: Git, path: Path, commit: str, *, branch: str | None = None
         if output.code:
             raise GitFailed(f"git worktree failed in {str(git.top)!r}: {output.reason}", output.code)
         inside = worktree_at(git, path)
-    shutil.copyfile(inside.git_dir / "index", inside.git_dir / FIRST_INDEX)  # what files_that_stand compares with
+    copy_index(inside.git_dir / "index", inside.git_dir / FIRST_INDEX)  # what files_that_stand compares with
     return inside
 
 
