@@ -144,11 +144,13 @@ async def test_a_nul_ends_the_search_of_its_file_with_a_notice(text, tmp_path):
 async def test_many_files_with_a_nul_are_counted(text, tmp_path):
     for number in range(9):
         (tmp_path / f"{number}.bin").write_bytes(b"\0needle\n")
+    (tmp_path / "text").write_text("needle" + "x" * 600)
 
     shown = await text("grep", pattern="needle", limit=1)
 
     assert shown.count("searched only up to a NUL") == 3
     assert "6 more files with a NUL have matches after it" in shown
+    assert shown.rpartition("\n\n")[2].startswith("[Some lines truncated")
 
 
 async def test_a_match_far_along_a_line_is_shown(call, tmp_path):

@@ -257,6 +257,6 @@ def _result(matches: Matches, more_notices: list[str]) -> ToolResult:
     if matches.cut:
         details["linesTruncated"] = True
         notices.append(f"Some lines truncated to {GREP_MAX_LINE_LENGTH} chars. Use read tool to see full lines")
-    notices += more_notices
-    text = record["content"] + (f"\n\n[{'. '.join(notices)}]" if notices else "")
+    # The notice about limits is the last, alone: front ends replace it by one for the user.
+    text = record["content"] + "".join(f"\n\n[{'. '.join(each)}]" for each in (more_notices, notices) if each)
     return ToolResult.text(text, details=details or None)
