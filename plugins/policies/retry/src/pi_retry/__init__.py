@@ -12,17 +12,25 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiAPI, Service
+    from pi_hookspecs import PiAPI, PiContext, Service
 
 __all__ = ["activate", "register_services"]
 
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Add ``/left-out``."""
-    from pi_retry.command import add_command
+    """Add ``/left-out``, whose code is loaded when it runs."""
 
-    add_command(pi)
+    async def run(args: str, ctx: PiContext) -> None:
+        from pi_retry.command import left_out
+
+        await left_out(args, ctx, pi)
+
+    pi.register_command(
+        "left-out",
+        run,
+        description="Show what a provider refused and requests leave out: /left-out, /left-out back [NUMBER]",
+    )
 
 
 @hookimpl
