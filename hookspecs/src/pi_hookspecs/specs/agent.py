@@ -207,7 +207,9 @@ async def message_update(event: MessageUpdateEvent, ctx: PiContext) -> None:
         event: The stream's event; ``event.message`` is built on access.
         ctx: The session so far.
 
-    When: for every event of the model's stream between start and end.
+    When: for every event of the model's stream between start and end. The answer does not wait for a slow
+        implementation: deltas of a block that come while it runs are joined into its next event. It has handled the
+        last one before ``message_end``.
     Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0

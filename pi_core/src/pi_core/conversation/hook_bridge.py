@@ -134,7 +134,8 @@ class HookBridge:
         return evolve(result, **changes)
 
     async def finish_message(self, message: M) -> M:
-        """Call ``message_end``, which may replace the message."""
+        """Call ``message_end``, which may replace the message, after the last delta was handled."""
+        await self._hooks.deltas_settled()
         if "message_end" not in self._hooks.implemented:
             return message
         from pi_hookspecs import MessageEndEvent

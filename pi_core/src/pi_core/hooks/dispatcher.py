@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from pi_core.hooks.combining import combine_by
 from pi_core.hooks.counters import Counter, summed
 from pi_core.hooks.invoker import Invoker
+from pi_core.hooks.joining import Joining
 from pi_core.hooks.loop_watch import NoOwners
 from pi_core.hooks.order import sort_implementations
 from pi_core.hooks.records import CompiledHook, HookCall, HookImplementation, HookRefused, Timeouts
@@ -88,6 +89,7 @@ class HookDispatcher:
         self._watchdog = self._invoker.watchdog
         self._watchdog.waiting_seconds = self._timeouts.waiting
         self._resting = Resting(self._update)
+        self._joining = Joining(self._invoker.invoke)
         self._broken: dict[str, str] = {}
         self.block_seconds = self._timeouts.block
         """After this time, code that blocks the event loop is interrupted."""
@@ -145,6 +147,11 @@ class HookDispatcher:
         """Call a notify hook, named by the event's type."""
         hook = self._hooks[event.type]
         return hook.combine(hook, event, ctx) if hook.implementations else _nothing()
+
+    async def deltas_settled(self) -> None:
+        """Return when slow handlers of ``message_update`` have handled every event; called at a message's end."""
+        if not self._joining.is_empty:
+            await self._joining.settled()
 
     def abort(self, signal: AbortSignal) -> None:
         """Cancel every call of an aborted run; calls that ignore this are abandoned soon after."""
@@ -298,7 +305,9 @@ class HookDispatcher:
     def _combination(self, name: str, answers: Answers, *, observed: bool = False) -> Combine:
         """Return the function that calls a hook's implementations; ``observed`` reports changes to observing ones."""
         invoke: Invoke = self._invoker.invoke
-        if name in _ADDING:
+        if name == "message_update":
+            invoke = self._joining.invoke
+        elif name in _ADDING:
             invoke = _counting_messages(invoke, self._estimate)
         if not observed:
             return combine_by(answers, invoke)

@@ -15,7 +15,7 @@ __all__ = ["print_json", "print_lines", "say", "trace_line", "warn"]
 
 def print_lines(*lines: str) -> None:
     """Write lines to stdout: cleaned at a terminal, as ``say`` does, unchanged to a pipe or file."""
-    sys.stdout.writelines(f"{line}\n" for line in (map(_cleaned, lines) if sys.stdout.isatty() else lines))
+    sys.stdout.write("".join(f"{line}\n" for line in (map(_cleaned, lines) if sys.stdout.isatty() else lines)))
 
 
 def print_json(value: object) -> None:
@@ -30,7 +30,7 @@ def say(*lines: str) -> None:
     if sys.stderr is None:
         return
     try:
-        sys.stderr.writelines(f"{_cleaned(line)}\n" for line in lines)
+        sys.stderr.write("".join(f"{_cleaned(line)}\n" for line in lines))  # Textual's stream has no ``writelines``
         sys.stderr.flush()
     except (OSError, ValueError):
         return
