@@ -1,7 +1,7 @@
 """Protocols of session stores.
 
 A ``SessionStore`` is a location (a folder, a database); a ``StoredSession`` is one session in it. Core implements the
-tree, the leaf, the context and the rule that nothing is stored before the first answer: a store keeps and
+tree, the leaf, the context and the rule that nothing is stored before the first prompt: a store keeps and
 returns entries in the order in which it gets them.
 """
 

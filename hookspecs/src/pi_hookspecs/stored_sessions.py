@@ -40,7 +40,7 @@ class ChildSession(Value):
     """The current state of a session that a plugin created with ``ctx.create_session``.
 
     Attributes:
-        file: Its file, which is created with its first answer; None for one in memory.
+        file: Its file, which is created with its first prompt; None for one in memory.
         label: The name that the plugin gave it.
         parent_call: Id of the tool call that it works for.
         status: ``failed`` when its last request failed or was aborted, or it ended without an answer.

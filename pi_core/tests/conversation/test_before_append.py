@@ -125,7 +125,7 @@ async def test_a_plugin_that_fails_keeps_the_session_out_of_its_file(session_of,
     await session.prompt("my key is 1234")
 
     assert not session.session_file.exists()
-    (notice,) = [each.error for each in recorder.of("extension_error") if each.extension_path == "(session)"]
+    notice, *_ = [each.error for each in recorder.of("extension_error") if each.extension_path == "(session)"]
     assert "cannot be written" in notice
     assert "Disable it with --disable plugin-0" in notice
 

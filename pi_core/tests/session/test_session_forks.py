@@ -67,7 +67,7 @@ class TestBranchedSession:
 
     def test_of_one_that_was_never_stored_names_no_parent(self, host):
         manager = SessionManager.create("/work", host=host)
-        first = manager.append_message(UserMessage(content="one"))
+        first = manager.append_custom_entry("todo")
 
         manager.create_branched_session(first)
 

@@ -104,13 +104,13 @@ def test_labels_and_nodes_need_a_tree_alone(tree):
 
 
 class TestWriter:
-    def test_it_stores_nothing_before_an_answer(self):
+    def test_it_stores_nothing_before_a_conversation_begins(self):
         stored, reports = MemorySession(HEADER), []
         writer = SessionWriter(stored, reports.append, begun=False)
 
-        writer.add(entry("a", None))
+        writer.add(ModelChangeEntry(id="a", parent_id=None, timestamp="", provider="p", model_id="m"))
         assert stored.entries == []
-        writer.add(entry("b", "a", ANSWER))
+        writer.add(entry("b", "a"))
 
         assert [each.id for each in stored.entries] == ["a", "b"]
         assert (writer.begun, writer.waiting, reports) == (True, [], [])

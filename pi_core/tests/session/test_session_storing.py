@@ -32,17 +32,17 @@ def stored(manager, store):
     return store.sessions[manager.id]
 
 
-def test_nothing_is_stored_before_the_first_answer(manager, stored):
+def test_nothing_is_stored_before_the_first_prompt(manager, stored):
     manager.append_model_change("p", "m")
-    manager.append_message(USER)
+    manager.append_custom_entry("todo", [1])
 
     assert stored.appends == []
     assert not manager.is_saved
 
 
-def test_the_first_answer_stores_all_entries_at_once_and_each_later_one_by_itself(manager, stored):
-    ids = [manager.append_model_change("p", "m"), manager.append_message(USER), manager.append_message(ANSWER)]
-    later = [manager.append_custom_entry("todo", [1]), manager.append_message(USER)]
+def test_the_first_prompt_stores_all_entries_at_once_and_each_later_one_by_itself(manager, stored):
+    ids = [manager.append_model_change("p", "m"), manager.append_message(USER)]
+    later = [manager.append_message(ANSWER), manager.append_custom_entry("todo", [1])]
 
     assert stored.appends == [ids, [later[0]], [later[1]]]
     assert manager.is_saved

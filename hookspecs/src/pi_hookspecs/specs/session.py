@@ -255,7 +255,7 @@ def session_before_append(event: SessionBeforeAppendEvent, ctx: PiContext) -> Se
         event: The entries, oldest first.
         ctx: The session, with these entries in it.
 
-    When: before entries go to the session's store: all at once with the first answer, then one by one. Not for a
+    When: before entries go to the session's store: all at once with the first prompt, then one by one. Not for a
         session in memory.
     Answers: pipe for ``entries``; each keeps its id, its parent and its type. ``None`` stores them unchanged.
     On error: reported, with a notice; nothing is stored. The entries stay in memory and are tried again with the next.

@@ -212,7 +212,7 @@ class PromptTurns:
     def _kept(self, messages: Sequence[AgentMessage]) -> Iterator[None]:
         """Store messages that will not be answered because the block before their run is cancelled or fails.
 
-        Otherwise nothing is stored before the first answer, and the user's text would be lost.
+        No run adds them, so that the user's text would be lost otherwise.
         """
         runtime = self._runtime
         try:

@@ -84,7 +84,7 @@ class SessionManager:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return a new session; it is stored with the first answer.
+        """Return a new session; it is stored with the first prompt.
 
         Without a plugin that stores sessions it is kept in memory, and ``notices`` contains a sentence about that.
 
@@ -257,7 +257,7 @@ class SessionManager:
 
     @property
     def is_persisted(self) -> bool:
-        """Whether the session is stored, beginning with the first answer."""
+        """Whether the session is stored, beginning with the first prompt."""
         return not self._chosen.in_memory
 
     @property

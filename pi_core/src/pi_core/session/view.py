@@ -31,7 +31,7 @@ class SessionSource(Protocol):
 
     @property
     def is_persisted(self) -> bool:
-        """Whether the session is stored, beginning with the first answer."""
+        """Whether the session is stored, beginning with the first prompt."""
 
     @property
     def plugin_host(self) -> PluginHost | None:
@@ -65,7 +65,7 @@ class ReadOnlySession:
 
     @property
     def file(self) -> Path | None:
-        """The session's file, if it is in one; made with the first answer."""
+        """The session's file, if it is in one; made with the first prompt."""
         return self._session.open_session.writer.stored.file
 
     @property

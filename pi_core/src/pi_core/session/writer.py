@@ -1,8 +1,8 @@
 """Writes a session's entries to its store, and handles failures of the store.
 
-Nothing is stored before the first answer, so that an abandoned session leaves no file. The first answer stores all
-entries in one append; after that, each entry is stored individually. Entries that could not be stored are queued in
-memory, in order, for the next append.
+Nothing is stored before the first prompt, so that an abandoned session leaves no file. The prompt stores all entries
+in one append, because pi may end before the answer; after that, each entry is stored individually. Entries that could
+not be stored are queued in memory, in order, for the next append.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pi_core.hooks.records import HookRefused
 from pi_core.session.append_hook import NAME, AppendHook
 from pi_hookspecs.entries import MessageEntry
-from pi_hookspecs.messages import AssistantMessage
+from pi_hookspecs.messages import AssistantMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class SessionWriter:
         waiting: Entries that are not stored yet.
 
     Attributes:
-        begun: Whether entries are stored, which starts with the first answer.
+        begun: Whether entries are stored, which starts with the first prompt.
         waiting: Entries that are not stored yet.
     """
 
@@ -62,13 +62,13 @@ class SessionWriter:
         self._report_notices()
 
     def add(self, entry: SessionEntry) -> None:
-        """Store an entry, or queue it before the first answer; never raises if the store fails."""
+        """Store an entry, or queue it before the first prompt; never raises if the store fails."""
         self.waiting.append(entry)
-        if self.begun or _is_answer(entry):
+        if self.begun or _begins_conversation(entry):
             self.begin()
 
     def begin(self) -> None:
-        """Store the waiting entries, and from now on each entry, even without an answer."""
+        """Store the waiting entries, and from now on each entry, even without a prompt."""
         self.begun = True
         self.flush()
 
@@ -158,8 +158,8 @@ class SessionWriter:
         )
 
 
-def _is_answer(entry: SessionEntry) -> bool:
-    return isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage)
+def _begins_conversation(entry: SessionEntry) -> bool:
+    return isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage | AssistantMessage)
 
 
 def _reason(error: Exception) -> str:

@@ -149,12 +149,19 @@ def test_a_fork_before_an_entry_is_a_file_of_its_own(tmp_path):
     assert len(SessionManager.list("/c", host=host_in(tmp_path))) == 2
 
 
-def test_a_session_without_an_answer_leaves_no_file(tmp_path):
+def test_a_session_without_a_prompt_leaves_no_file(tmp_path):
     session = SessionManager.create("/c", host=host_in(tmp_path))
-    session.append_message(UserMessage(content="one"))
+    session.append_model_change("p", "m")
     session.close()
 
     assert not (tmp_path / "sessions").exists()
+
+
+def test_the_first_prompt_is_in_the_file_before_it_is_answered(tmp_path):
+    session = SessionManager.create("/c", host=host_in(tmp_path))
+    session.append_message(UserMessage(content="one"))
+
+    assert "one" in session.file.read_text()
 
 
 def test_damage_found_on_use_is_reported_to_the_user(tmp_path, write, line):

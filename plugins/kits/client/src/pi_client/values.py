@@ -123,7 +123,7 @@ class State(Record):
     """The session's state.
 
     Attributes:
-        session_file: Its file, which is created with the first answer; None in memory.
+        session_file: Its file, which is created with the first prompt; None in memory.
         message_count: Messages of the model's context.
         pending_message_count: Messages that are queued.
     """
