@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from pi_hookspecs import AbortController
+from pi_testing.fake_servers import json_answer
 from pi_testing.fake_servers.openai import (
     FakeOpenAI,
     call,
@@ -293,3 +294,21 @@ async def test_the_sdk_is_named_where_it_is_missing(api, make_model, chat, reply
     message = await reply(make_model(api), chat.user("Hi"), transport="sdk")
 
     assert "Install pluggypi-provider-openai[sdk]" in message.error_message
+
+
+@pytest.mark.parametrize(
+    ("generation", "stop"),
+    [('{"name": "read", "arguments": {"file": "a"}}', "toolUse"), ("I cannot do that.", "error")],
+)
+async def test_a_refusal_with_the_call_that_was_not_read_becomes_the_call(
+    transport, make_model, chat, reply, generation, stop
+):
+    refusal = {"message": "Failed to call a function.", "code": "tool_use_failed", "failed_generation": generation}
+    async with FakeOpenAI() as server:
+        server.answers(json_answer(400, {"error": refusal}))
+        model = make_model(base_url=server.base_url)
+        message = await reply(model, chat.user("Hi"), api_key=KEY, transport=transport)
+
+    assert message.stop_reason == stop
+    assert [each.arguments for each in message.tool_calls] == ([{"file": "a"}] if stop == "toolUse" else [])
+    assert stop == "toolUse" or message.error_message.startswith('400: {"error":')
