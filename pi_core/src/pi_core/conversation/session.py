@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.tree import TreeNavigator
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.conversation.user_bash import UserBash
+    from pi_core.host import PluginHost
     from pi_core.plugin_api.context import PluginContext
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.session import SessionManager
@@ -81,7 +82,7 @@ class AgentSession:
         self.runtime = runtime
         self.parts = Parts(runtime)
         runtime.plugins.open(PluginPort(self.parts))
-        self.host = runtime.host
+        self.host: PluginHost = runtime.host
         self.settings = self.settings_manager = runtime.settings
         self.models = self.model_registry = runtime.models
         self.resources = self.resource_loader = runtime.resources

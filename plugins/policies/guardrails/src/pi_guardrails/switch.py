@@ -54,10 +54,9 @@ class Switch:
         try:
             if not is_enabled(ctx.settings):
                 self._go_off()
-                others = {
-                    key for key, value in ctx.settings.get_object("guardrails").items() if value not in (None, {}, [])
-                }
-                if others and "enabled" not in others:  # if it is false, the user has switched the guard off
+                given = ctx.settings.get("guardrails")
+                others = {key for key, value in given.items() if value} if isinstance(given, dict) else set()
+                if others and given.get("enabled") is None:  # if it is false, the user has switched the guard off
                     names = ", ".join(f"guardrails.{each}" for each in sorted(others))
                     ctx.ui.notify(f"{names} has no effect: guardrails.enabled is not set.", "warning")
                 return
