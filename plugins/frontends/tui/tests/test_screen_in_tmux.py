@@ -427,3 +427,43 @@ def test_the_printed_command_continues_the_session_when_it_is_pasted(tmux: Tmux,
     tmux.send("Enter")
 
     tmux.sees("list the files here", "The files here", "auto")
+
+
+@pytest.mark.parametrize(
+    ("keys", "goes_on", "files"),
+    [("1", True, 1), ("2", True, 2), ("3", False, 1)],
+    ids=["continue", "fork", "cancel"],
+)
+def test_a_session_whose_folder_is_gone_goes_on_here_or_in_a_copy_or_not(tmux: Tmux, keys, goes_on, files) -> None:
+    (tmux.work / "gone").mkdir()
+    tmux.send(f"cd gone; {tmux.command} -p 'list the files here'; cd ..; rmdir gone; clear; echo there", "Enter")
+    tmux.sees("\nthere")
+    stored = tmux.work.parent / "home" / "pi" / "sessions"
+    tmux.send(f"clear; {tmux.command} --session $(echo ../home/pi/sessions/*/*.jsonl); echo over", "Enter")
+    tmux.sees("Session cwd does not exist", "Continue in", "Fork into", "Cancel")
+    tmux.send(keys, "Enter")
+    if goes_on:
+        tmux.sees("list the files here", "rules")
+        tmux.send("list the files here", "Enter")
+        tmux.sees("brest.txt")
+        tmux.send("C-d")
+    tmux.sees("\nover")
+
+    assert len([*stored.glob("*/*.jsonl")]) == files
+
+
+@pytest.mark.parametrize(("answer", "files"), [("y", 2), ("n", 1)])
+def test_a_session_of_another_folder_is_forked_if_the_user_says_so(tmux: Tmux, answer: str, files: int) -> None:
+    (tmux.work / "other").mkdir()
+    tmux.send(f"cd other; {tmux.command} -p 'list the files here'; cd ..; clear; echo there", "Enter")
+    tmux.sees("\nthere")
+    (stored,) = (tmux.work.parent / "home" / "pi" / "sessions").glob("*/*.jsonl")
+    tmux.send(f"clear; {tmux.command} --session {stored.stem.rpartition('_')[2]}; echo over", "Enter")
+    tmux.sees("Session found in different project", "Fork this session into current directory?")
+    tmux.send(answer, "Enter")
+    if answer == "y":
+        tmux.sees("list the files here", "rules")
+        tmux.send("C-d")
+    tmux.sees("\nover")
+
+    assert len([*stored.parent.parent.glob("*/*.jsonl")]) == files

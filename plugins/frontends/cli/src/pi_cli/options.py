@@ -69,6 +69,7 @@ class Options(Value):
         continue_: Continue the last session of the working directory.
         resume: Continue a session of the working directory that the user chooses.
         session: Path, or the beginning of the id, of a session to continue.
+        is_moved: Continue the session in the working directory, because its own folder is gone.
         session_dir: Folder for sessions.
         session_id: Id of the session of this folder to continue, or of the new session.
         fork: Path or id of a session to continue in a copy.
@@ -112,6 +113,7 @@ class Options(Value):
     continue_: bool = False
     resume: bool = False
     session: str | None = None
+    is_moved: bool = False
     session_dir: str | None = None
     session_id: str | None = None
     fork: str | None = None

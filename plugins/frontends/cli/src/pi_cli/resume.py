@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_hookspecs import SessionInfo, UserInterface
 
-__all__ = ["ask_for_session", "choose_among"]
+__all__ = ["ask_for_session", "choose_among", "line_ui"]
 
 _WIDTH = 50
 
@@ -46,7 +46,7 @@ async def ask_for_session(
     stored = await asyncio.to_thread(SessionManager.list, cwd, options.session_dir, host=host, environ=environ)
     if not stored:
         raise UserError(f"No session is stored for {str(cwd)!r}. Omit --resume to start one")
-    return await choose_among(_user_interface(), stored)
+    return await choose_among(line_ui(), stored)
 
 
 async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> SessionInfo | None:
@@ -73,7 +73,7 @@ def _label(session: SessionInfo, depth: int, now: float) -> str:
     return f"{branch}{title} ({count(session.message_count, 'message')}, {when})"
 
 
-def _user_interface() -> UserInterface:
+def line_ui() -> UserInterface:
     """Return the line mode's user interface, which reads no input ahead and needs a terminal."""
     if sys.stdout.isatty():
         from pi_cli.line.dialogs import LineUI

@@ -108,7 +108,7 @@ class _Choice:
 
     def checked(self, session: SessionManager) -> SessionManager:
         """Return the session after checking that its folder exists: else its tools would work in another one."""
-        if Path(session.cwd).is_dir():
+        if self.options.is_moved or Path(session.cwd).is_dir():
             return session
         session.close()
         raise UserError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_cli.leftovers import LastMoment
+from pi_cli.mode_choice import has_terminal
 from pi_cli.report import say, trace_line, warn
 from pi_core.agent.safe_text import exception_location
 from pi_hookspecs import NoModel, PiError, UserError
@@ -82,6 +83,8 @@ async def _run(  # noqa: PLR0917 - the state collected so far
         first = next(modes)
         if options.resume and not first.asks_for_session:  # asked now: the front end may take the terminal over
             options = await _choose_session(options, host, cwd, environ)
+        if options.session is not None and first.interactive and has_terminal():
+            options = await _choose_folder(options, host, cwd, environ)
         with (
             prepared(chain((first,), modes), start_facts(options, host, cwd, environ)) as mode,
             displaying_blocks(BlockLine()),
@@ -116,6 +119,17 @@ async def _choose_session(options: Options, host: PluginHost, cwd: Path, environ
     return evolve(options, session=chosen.path)
 
 
+async def _choose_folder(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> Options:
+    """Ask where to continue a session of another folder, and return the options with the answer."""
+    from pi_cli.resume import line_ui
+    from pi_cli.session_folder import ask_for_folder
+
+    chosen = await ask_for_folder(options, host, cwd, environ, line_ui())
+    if chosen is None:
+        raise _NoSessionWanted
+    return chosen
+
+
 async def _create(
     mode: Mode, options: Options, models: ModelRegistry, cwd: Path, environ: Mapping[str, str]
 ) -> AgentSession:
@@ -123,16 +137,22 @@ async def _create(
     from pi_cli.session_choice import choose_session
 
     manager = choose_session(options, models.host, cwd, environ)
+    folder = str(cwd) if options.is_moved else manager.cwd
     try:
-        return await _create_for(manager, mode, options, models, environ)
+        return await _create_for(manager, folder, mode, options, models, environ)
     except PiError:
         for notice in manager.notices:
             warn(notice)
         raise
 
 
-async def _create_for(
-    manager: SessionManager, mode: Mode, options: Options, models: ModelRegistry, environ: Mapping[str, str]
+async def _create_for(  # noqa: PLR0917 - the state collected so far
+    manager: SessionManager,
+    folder: str,
+    mode: Mode,
+    options: Options,
+    models: ModelRegistry,
+    environ: Mapping[str, str],
 ) -> AgentSession:
     from pi_cli.prompt_options import resource_loader
     from pi_core.conversation.toolbox import with_servers
@@ -141,16 +161,16 @@ async def _create_for(
 
     host = models.host
     # As notices of the session, which front ends display: the screen would cover lines that are printed here.
-    notice = host.settings.trust_of(manager.cwd).notice
+    notice = host.settings.trust_of(folder).notice
     if notice is not None:
         manager.notice(notice)
-    for message, remedy in missing_extras(host, manager.cwd):
+    for message, remedy in missing_extras(host, folder):
         manager.notice(f"{message}; {remedy}")
     choice = await _choose_model(options, models, manager, required=not mode.runs_without_model)
     for warning in choice.warnings:
         manager.notice(warning)
     session = create_agent_session(
-        cwd=manager.cwd,
+        cwd=folder,
         session_manager=manager,
         model=choice.model,
         thinking_level=choice.thinking_level,
