@@ -30,6 +30,8 @@ image. APIs refuse some of it, and a request that is refused for its history wou
 made for each request in which everything is acceptable to the API of the model; the session is not changed, and another
 model gets another copy. Names and arguments of calls in the answer are turned back to those of the tools.
 
+How images are shrunk, and how many a request may have, is another table: `pi_core/base/images/limits.py`.
+
 The rules are data, in `pi_provider_kit.sendable`. `transform_messages` applies those of messages, `SentTools` those of
 tools, before a provider's codec. Tests send histories of every shape to fake servers that refuse what the vendors
 refuse.
@@ -59,7 +61,6 @@ NAMES = {
     "user_first": "user first",
     "user_last": "user last",
     "images": "images",
-    "most_images": "most images",
     "keys": "names of properties",
     "root_keywords": "root of schemas",
     "references": "`$ref`",

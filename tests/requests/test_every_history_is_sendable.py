@@ -233,7 +233,21 @@ def histories(draw: st.DrawFn, asked: Model) -> list[Any]:
             messages.append(SystemMessage(content=draw(TEXTS), timestamp=1))
     if draw(st.booleans()):
         messages.append(UserMessage(content="go on", timestamp=1))
-    return messages
+    return with_few_images(messages)
+
+
+def with_few_images(messages: list[Any], most: int = 8) -> list[Any]:
+    """Return the messages with at most so many images; the model layer sees to their number before a provider."""
+    result = []
+    for message in messages:
+        if not isinstance(message, SystemMessage) and not isinstance(message.content, str):
+            images = sum(isinstance(block, ImageContent) for block in message.content)
+            content = message.content if images <= most else ()
+            most -= images if content else 0
+            result.append(evolve(message, content=content))
+        else:
+            result.append(message)
+    return result
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -131,30 +131,6 @@ def test_an_image_has_the_type_of_its_data_or_is_a_line_of_text(data, kind, expe
     assert received.content == (expected,)
 
 
-def test_of_too_many_images_the_oldest_become_lines_a_quarter_of_the_limit_at_once():
-    model = model_of("mistral-conversations")
-    image = ImageContent(PNG, "image/png")
-
-    def kept(count):
-        messages = sent(model, *(user((TextContent(str(n)), image)) for n in range(count)), user())
-        return [any(isinstance(block, ImageContent) for block in message.content) for message in messages[:-1]]
-
-    assert kept(8) == [True] * 8
-    assert kept(9) == [False] * 2 + [True] * 7
-    assert kept(10) == [False] * 2 + [True] * 8
-    assert kept(11) == [False] * 4 + [True] * 7
-    (first, *_) = sent(model, *(user((image, image)) for _ in range(5)))
-    assert first.content == (TextContent("(image omitted: a request has at most 8 images)"),)
-
-
-def test_images_of_results_count_too_and_the_first_ones_go():
-    image = ImageContent(PNG, "image/png")
-    model = model_of("mistral-conversations")
-    results = sent(model, user(), answer(model, CALL), result(*[image] * 9), user())
-
-    assert [block.type for block in results[2].content] == ["text", *["image"] * 7]
-
-
 def test_a_note_that_the_image_is_not_seen_is_not_sent_to_a_model_that_sees_it():
     note = "[Current model does not support images. The image will be omitted from this request.]"
     stored = result(TextContent(f"Read image file [image/png]\n{note}"), ImageContent(PNG, "image/png"))

@@ -40,7 +40,6 @@ _NO_IMAGE = "(image omitted: model does not support images)"
 _NO_TOOL_IMAGE = "(tool image omitted: model does not support images)"
 _NO_FORMAT = "(image omitted: the API does not accept {})"
 _NO_DATA = "(image omitted: it has no data)"
-_TOO_MANY = "(image omitted: a request has at most {} images)"
 
 _BLIND_NOTE = "[Current model does not support images. The image will be omitted from this request.]"
 """A line that older versions stored in results with an image; it is not true for a model that sees the image."""
@@ -54,10 +53,6 @@ _CONTINUE = "Continue."
 _BROKEN = ("error", "aborted")
 
 _TRIES = 1000
-
-_STEPS = 4
-"""Parts of the limit in which the oldest images are left out: one by one, each new image would change all of the
-conversation before it, and no request would find its prompt in the provider's cache."""
 
 _MAGIC = (
     ("iVBORw0KGgo", "image/png"),
@@ -91,8 +86,8 @@ def transform_messages(
     - Signatures of another model are removed, its call ids made ids of this API, with their results.
     - A call without a result gets a placeholder; a result without a call is removed. Results directly follow their
       call, even if a user message was in between. A result without text and images says so.
-    - Images become a line of text for a model without image input, in formats that the API refuses, and if there are
-      too many. Unpaired surrogates, blocks of unknown types, blank texts and answers without content are removed.
+    - Images become a line of text for a model without image input, and in formats that the API refuses. Unpaired
+      surrogates, blocks of unknown types, blank texts and answers without content are removed.
     - Texts after calls, thinking that nothing follows, and roles out of order are mended where the API refuses them.
 
     Args:
@@ -109,8 +104,6 @@ def transform_messages(
     if not whole:
         return tuple(sent)
     rules = turns.rules
-    if rules.most_images is not None:
-        sent = _with_fewer_images(sent, rules.most_images)
     return tuple(_in_company(sent, first=rules.user_first, last=rules.user_last))
 
 
@@ -337,29 +330,6 @@ def _no_result(call: ToolCall) -> ToolResultMessage:
 
 
 # The conversation as a whole
-
-
-def _with_fewer_images(messages: list[Message], most: int) -> list[Message]:
-    """Return the messages with at most so many images: the oldest become lines, a quarter of the limit at once."""
-    found = sum(isinstance(block, ImageContent) for message in messages for block in message.content)
-    if found <= most:
-        return messages
-    step = max(1, most // _STEPS)
-    surplus = -(-(found - most) // step) * step
-    line = TextContent(_TOO_MANY.format(most))
-    result: list[Message] = []
-    for message in messages:
-        if surplus and isinstance(message, UserMessage | ToolResultMessage) and not isinstance(message.content, str):
-            content: list[Any] = []
-            for block in message.content:
-                if surplus and isinstance(block, ImageContent):
-                    surplus -= 1
-                    content += [line] if not content or content[-1] is not line else []
-                else:
-                    content.append(block)
-            message = evolve(message, content=tuple(content))  # noqa: PLW2901 - as it is sent
-        result.append(message)
-    return result
 
 
 def _in_company(messages: list[Message], *, first: bool, last: bool) -> Iterator[Message]:

@@ -45,7 +45,6 @@ class Rules(NamedTuple):
         user_first: Whether the first message must be the user's.
         user_last: Whether the last message must be the user's, or a result.
         images: MIME types of images.
-        most_images: Images in a request; of more, the oldest are left out.
         keys: Names of properties in schemas of tools.
         root_keywords: Keywords at the root of a tool's schema; None for all but those that combine schemas.
         references: ``keep`` takes ``$ref`` into definitions, ``acyclic`` those that do not recur, ``inline`` none.
@@ -63,7 +62,6 @@ class Rules(NamedTuple):
     user_first: bool = False
     user_last: bool = False
     images: tuple[str, ...] | None = None
-    most_images: int | None = None
     keys: NameRule | None = None
     root_keywords: tuple[str, ...] | None = None
     references: Literal["keep", "acyclic", "inline"] = "keep"
@@ -86,7 +84,6 @@ _ANTHROPIC = Rules(
     user_first=True,
     user_last=True,
     images=_COMMON_IMAGES,
-    most_images=100,
     keys=_CLAUDE_KEYS,
 )
 _COMPLETIONS = Rules(
@@ -122,7 +119,6 @@ RULES: Mapping[str, Rules] = {
         signed_blanks=False,
         user_last=True,
         images=_COMMON_IMAGES,
-        most_images=8,
     ),
     "llamacpp-embedded": Rules(tools=NameRule(), checks_own_ids=True, thinking_alone=False, signed_blanks=False),
 }
@@ -269,14 +265,6 @@ SOURCES: tuple[Source, ...] = (
         "the type of the data; a line of text in place of the image",
         f"the APIs' errors; {_DOCS}/build-with-claude/vision",
         ("images",),
-    ),
-    Source(
-        "more images than a request may have",
-        f"{_CLAUDE} (100), Mistral (8)",
-        "`Too much media: 0 document pages + 102 images > 100`",
-        "a line of text in place of the oldest, a quarter of the limit at once, so that prompts stay in the cache",
-        f"{_ISSUES}/anthropics/claude-code/issues/19822, https://docs.mistral.ai/capabilities/vision",
-        ("most_images",),
     ),
     Source(
         "schemas of tools: a root that is no object's, no `properties`, `true`, arrays without `items`, values of "
