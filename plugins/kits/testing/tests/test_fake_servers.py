@@ -20,6 +20,8 @@ from pi_testing.fake_servers import (
 from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text
 from pi_testing.fake_servers.anthropic_rules import anthropic_violation
 from pi_testing.fake_servers.mistral_rules import mistral_violation
+from pi_testing.fake_servers.openai_rules import completions_violation, responses_violation
+from pi_testing.tables import for_each
 
 
 class Client:
@@ -182,6 +184,23 @@ GOOD = {"model": "m", "max_tokens": 9000, "messages": [{"role": "user", "content
 CALL = {"type": "tool_use", "id": "t1", "name": "read", "input": {}}
 ASKED = {"role": "user", "content": "hi"}
 CALLED = {"role": "assistant", "content": [CALL]}
+TEXT = {"type": "text", "text": "ok"}
+THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+
+
+def said(*content):
+    return {"role": "assistant", "content": [*content]}
+
+
+def image(data="iVBORw0KGgoAAAAN"):
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+
+
+IMAGE = image()
+
+
+def declared(**schema):
+    return {"name": "a", "input_schema": {"type": "object", "properties": {}, **schema}}
 
 
 def result(**fields):
@@ -200,6 +219,25 @@ def result(**fields):
         ({"messages": [ASKED, CALLED]}, "without `tool_result` blocks immediately after: t1"),
         ({"messages": [ASKED, result()]}, "unexpected `tool_use_id`"),
         ({"messages": [ASKED, CALLED, result(is_error=True, content=[])]}, "must be type `text` if `is_error`"),
+        ({"messages": [ASKED, said(CALL, TEXT), result()]}, "without `tool_result` blocks immediately after"),
+        (
+            {"messages": [ASKED, said(TEXT, THOUGHT), ASKED]},
+            "The final block in an assistant message cannot be `thinking`",
+        ),
+        ({"messages": [ASKED, said({**CALL, "name": "a.b"}), result()]}, "tool_use.name: String should match pattern"),
+        ({"messages": [ASKED, CALLED, result(), CALLED, result()]}, "`tool_use` ids must be unique"),
+        ({"messages": [ASKED, said(TEXT)]}, "does not support assistant message prefill"),
+        ({"messages": [{"role": "user", "content": [IMAGE] * 101}]}, "0 document pages + 101 images > 100"),
+        (
+            {"messages": [{"role": "user", "content": [image(data="/9j/4AAQSkZJRg==")]}]},
+            "does not match the provided media",
+        ),
+        ({"messages": [{"role": "user", "content": [image(data="")]}]}, "image cannot be empty"),
+        ({"tools": [declared(anyOf=[])]}, "does not support anyOf at the top level"),
+        ({"tools": [declared(type="string")]}, "must be a JSON Schema of 'type: \"object\"'"),
+        ({"tools": [declared(properties={"$.a": {}})]}, "Property keys should match pattern"),
+        ({"tools": [declared(properties={"a": {"type": "any"}})]}, "must match JSON Schema draft 2020-12"),
+        ({"tools": [declared(properties={"a": {"$ref": "#/$defs/gone"}})]}, "can't be resolved"),
         ({"thinking": {"type": "enabled", "budget_tokens": 1000}}, "greater than or equal to 1024"),
         ({"thinking": {"type": "enabled", "budget_tokens": 9000}}, "`max_tokens` must be greater"),
         ({"thinking": {"type": "adaptive"}, "temperature": 0.5}, "`temperature` may only be set to 1"),
@@ -248,21 +286,84 @@ async def test_fake_anthropic_looks_at_path_key_and_version(connect, path, heade
         assert status in await client.head()
 
 
+FUNCTION = {"name": "f", "parameters": {"type": "object", "properties": {}}}
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
         ({"prompt_cache_key": 7}, "prompt_cache_key"),
-        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {}, "strict": "yes"}}]}, "strict"),
+        ({"tools": [{"type": "function", "function": {**FUNCTION, "strict": "yes"}}]}, "strict"),
         ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools[0].function.parameters"),
     ],
 )
 def test_mistral_refuses_fields_of_a_wrong_kind(fields, words):
     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
-    right = {"prompt_cache_key": "s1", "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}
+    right = {"prompt_cache_key": "s1", "tools": [{"type": "function", "function": FUNCTION}]}
 
     assert mistral_violation({**asked, **right}) is None
     status, content = mistral_violation({**asked, **fields})
     assert (status, words in content) == (422, True)
+
+
+CHAT = {"role": "user", "content": "Hi"}
+OBJECT = {"type": "object", "properties": {}}
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"}
+OUTPUT = {"type": "message", "role": "assistant", "content": []}
+NOT_FOLLOWED = "'rs_1' of type 'reasoning' was provided without its required following item"
+
+
+def chat_call(name="read"):
+    calls = [{"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+@for_each(
+    ("items", "violation"),
+    [
+        ([CHAT, {**OUTPUT, "id": "msg_1"}], None),
+        ([CHAT, REASONING, {**OUTPUT, "id": "msg_1"}], None),
+        ([CHAT, {**REASONING, "id": None}, OUTPUT], None),
+        ([CHAT, REASONING, CHAT], NOT_FOLLOWED),
+        ([CHAT, REASONING], NOT_FOLLOWED),
+        ([CHAT, REASONING, {**OUTPUT, "id": "msg_pi_1"}], NOT_FOLLOWED),
+        ([CHAT, REASONING, OUTPUT], NOT_FOLLOWED),
+    ],
+)
+def test_responses_refuses_reasoning_without_the_item_that_it_came_with(items, violation):
+    problem = responses_violation({"model": "m", "input": items})
+
+    assert problem is None if violation is None else violation in problem
+
+
+@for_each(
+    ("changes", "violation"),
+    [
+        ({}, None),
+        (
+            {"messages": [CHAT, chat_call(), {"role": "tool", "tool_call_id": "c1", "content": "\r\n"}]},
+            "must not be blank",
+        ),
+        (
+            {"messages": [CHAT, chat_call("a.b"), {"role": "tool", "tool_call_id": "c1", "content": "x"}]},
+            "match pattern",
+        ),
+        (
+            {"tools": [{"function": {"name": "f", "parameters": {"type": "object"}}}]},
+            "object schema missing properties",
+        ),
+        ({"tools": [{"function": {"name": "f", "parameters": {**OBJECT, "oneOf": []}}}]}, "at the top level"),
+        (
+            {"tools": [{"function": {"name": "f", "parameters": {**OBJECT, "properties": {"a": {"type": "array"}}}}}]},
+            "array schema missing items",
+        ),
+        ({"tools": [{"function": {"name": "x" * 65, "parameters": OBJECT}}]}, "match pattern"),
+    ],
+)
+def test_completions_refuses_what_openai_refuses_of_tools(changes, violation):
+    problem = completions_violation({"model": "m", "messages": [CHAT], **changes})
+
+    assert problem is None if violation is None else violation in problem
 
 
 def test_claude_refuses_a_strict_tool_that_is_not_closed():

@@ -127,10 +127,8 @@ def _image_violations(where: str, source: dict[str, Any]) -> Iterator[str]:
 
 
 def _has_content(content: Any) -> bool:
-    """Whether a result has no blank text."""
-    if isinstance(content, str):
-        return bool(content.strip())
-    return bool(content) and all(block["type"] != "text" or block["text"].strip() for block in content)
+    """Whether a result has no blank block of text; it may be empty."""
+    return isinstance(content, str) or all(block["type"] != "text" or block["text"].strip() for block in content)
 
 
 def _order_violations(number: int, message: dict[str, Any]) -> Iterator[str]:
