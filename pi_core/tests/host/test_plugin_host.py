@@ -387,7 +387,7 @@ def test_a_registration_that_cannot_be_used_is_reported_and_the_plugins_others_a
     ("fields", "message"),
     [
         ({"parameters": {"type": "strange"}}, "parameters must be a JSON schema"),
-        ({"parameters": {"type": "object", "properties": {"a": {"type": "strange"}}}}, "not a valid JSON schema"),
+        ({"parameters": {"type": "object", "properties": {"a": {"type": "strange"}}}}, "a.type is 'strange'"),
         ({"parameters": {"type": "object", "properties": 7}}, "not a valid JSON schema"),
         ({"parameters": "text"}, "parameters must be a JSON schema"),
         ({"name": "no spaces"}, "a name is 1 to 128 letters, digits, '_' and '-'"),

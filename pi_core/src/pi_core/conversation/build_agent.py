@@ -111,7 +111,7 @@ def build_agent(
             prepare_request=prepare,
             end_request=bridge.requests.end,
             before_tool_call=before_tool_call,
-            after_tool_call=bridge.after_tool_call,
+            after_tool_call=bridge.review_result,
             admit_message=admission.admit,
             finish_message=bridge.finish_message,
             finish_turn=bridge.finish_turn,

@@ -109,6 +109,23 @@ class HookBridge:
             return ToolCallResult(input=event.input)  # plugins may have changed it in place
         return answer if answer.block or answer.input is not None else evolve(answer, input=event.input)
 
+    async def review_result(self, done: AfterToolCall, signal: AbortSignal) -> ToolResult | None:
+        """Limit the text of a call's result, then call ``tool_result``; return the result if it differs."""
+        from pi_core.conversation.result_limit import limited
+
+        def owner() -> str | None:
+            name = done.tool_call.name
+            found = next((each for each in done.context.tools if each.name == name), None)
+            return self._tool_info(found).plugin if found is not None else None
+
+        name, result = done.tool_call.name, done.result
+        within = await limited(result, name, owner)
+        done = done if within is result else evolve(done, result=within)
+        changed = await self.after_tool_call(done, signal)
+        if changed is not None:
+            return await limited(changed, name, owner)
+        return None if within is result else within
+
     async def after_tool_call(self, done: AfterToolCall, _signal: AbortSignal) -> ToolResult | None:
         """Call ``tool_result`` and return the possibly replaced result."""
         if "tool_result" not in self._hooks.implemented:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 import pi_hookspecs
+from pi_core.agent.declared_schema import schema_problem
 from pi_core.agent.safe_text import safe_repr
 from pi_hookspecs.values import Value
 
@@ -117,6 +118,9 @@ def _tool_problem(tool: Any) -> str | None:
         return (
             f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {safe_repr(parameters)}'
         )
+    mistake = schema_problem(parameters)
+    if mistake is not None:
+        return f"tool {tool.name!r}: {mistake}"
     for name, kind in _TOOL_VALUES.items():
         value = getattr(tool, name)
         if value is not None and not isinstance(value, kind if isinstance(kind, type) else getattr(pi_hookspecs, kind)):
