@@ -102,3 +102,41 @@ def test_a_growing_answer_ends_as_a_whole_one() -> None:
     growing.end()
 
     assert growing.rows() == markdown_rows(text, 40, Ink())
+
+
+@pytest.mark.parametrize(
+    ("source", "bold"),
+    [
+        ("これは**「太字」**です", ["「太字」"]),
+        ("**中文\uff0c**后面", ["中文\uff0c"]),
+        ("前面**“引用”**后面", ["“引用”"]),
+        ("한국어**(괄호)**입니다", ["(괄호)"]),
+        ("これは**太字**です", ["太字"]),
+        ("** 中 ** 文", []),
+        ("中 ** 文 **", []),
+        (r"中\*\*文\*\*", []),
+        ("a**(b)**c", []),
+    ],
+)
+def test_stars_next_to_letters_without_spaces_are_bold(source: str, bold: list[str]) -> None:
+    (line,) = markdown_rows(source, 80, Ink())
+
+    assert [run.text for run in line if run.bold] == bold
+    assert ("*" in str(line)) == (not bold)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("<!-- hidden -->", ""),
+        ("before\n\n<!-- hidden\nin lines -->\n\nafter", "before\n\nafter"),
+        ("before <!-- hidden --> after", "before  after"),
+        ("<!-- one --><!-- two -->\n\nafter", "after"),
+        ("<!-- never closed", "<!-- never closed"),
+        ("`<!-- code -->`", "<!-- code -->"),
+        ("```\n<!-- code -->\n```", "```\n  <!-- code -->\n```"),
+        ("<div>\n<!-- hidden -->\n</div>", "<div>\n\n</div>"),
+    ],
+)
+def test_comments_are_hidden_and_code_is_not(source: str, shown: str) -> None:
+    assert rows(source) == shown

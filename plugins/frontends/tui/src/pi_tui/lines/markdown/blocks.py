@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Line
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["piece_rows"]
 
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
 
 def piece_rows(text: str, width: int, ink: Ink) -> list[Line]:
     """Return the rows of a piece of Markdown, with blank rows between its blocks."""
     from markdown_it.tree import SyntaxTreeNode
 
     rows = _blocks(SyntaxTreeNode(parsed(text)), width, ink)
+    if not rows and not _COMMENT.sub("", text).strip():
+        return []
     return rows or wrap_text(text.strip("\n"), width, ink.style)  # nested too deeply, or only link definitions
 
 
@@ -96,8 +101,13 @@ def _code(node: Any, width: int, ink: Ink) -> list[Line]:
 
 
 def _source(node: Any, width: int, ink: Ink) -> list[Line]:
-    """Return the source of a block without a layout of its own, such as HTML."""
-    lines: Sequence[str] = (node.content or "").rstrip("\n").split("\n")
+    """Return the source of a block without a layout of its own, such as HTML; comments in it are not for readers."""
+    content = (node.content or "").rstrip("\n")
+    if node.type == "html_block" and "<!--" in content:
+        content = _COMMENT.sub("", content).strip()
+        if not content:
+            return []
+    lines: Sequence[str] = content.split("\n")
     return [row for line in lines for row in chop([ink.run(line, role="muted")], width)]
 
 

@@ -82,6 +82,8 @@ def _runs(nodes: Sequence[Any], ink: Ink) -> Iterator[Run | None]:
         elif kind == "image":
             yield ink.run(f"[image: {node.content or 'no description'}]", role="mdLink")
             yield ink.run(f" ({node.attrs.get('src', '')})", role="mdLinkUrl")
+        elif kind == "html_inline" and node.content.startswith("<!--"):
+            continue
         elif kind in _EMPHASIS:
             yield from _runs(node.children, evolve(ink, style=_EMPHASIS[kind](ink.style)))
         else:
