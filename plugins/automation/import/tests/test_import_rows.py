@@ -6,7 +6,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from pi_import.commands import _OWN
+from pi_import.sessions.codex import _output as codex_output
 from pi_testing import for_each
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
@@ -307,3 +310,14 @@ def test_lists_and_files_are_described_in_words(machine):
 
     assert sorted(found) == ["command /latin", "permission additionalDirectories ../a, ../b"]
     assert found["command /latin"][1] == "it is not text in UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "failed"),
+    [({"exit_code": 0}, False), ({"exit_code": 1}, True), ({"exit_code": None}, False), ({}, False), (None, False)],
+    ids=str,
+)
+def test_a_command_of_codex_failed_only_if_it_has_an_exit_code(metadata, failed):
+    content, is_error = codex_output(json.dumps({"output": "done", "metadata": metadata}))
+
+    assert (content[0].text, is_error) == ("done", failed)

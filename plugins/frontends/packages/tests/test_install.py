@@ -293,6 +293,16 @@ def test_a_denied_package_is_not_installed(bench):
 
 
 @quick
+def test_a_denied_package_is_not_installed_as_a_dependency_of_another_one(bench):
+    bench.library("pluggypi-tides")
+    bench.plugin("waves", requires=("pluggypi-hookspecs>=1,<2", "pluggypi-tides"))
+    bench.set("packages.deny", ["pluggypi-ti*"])
+
+    assert "denied by the setting packages.deny" in bench.fails("install", "waves")
+    assert bench.installed() == {}
+
+
+@quick
 def test_offline_nothing_is_fetched_and_the_error_says_so(bench, monkeypatch):
     monkeypatch.delenv("UV_NO_INDEX")
 

@@ -286,3 +286,19 @@ def test_the_name_of_a_folder_reaches_no_terminal_raw() -> None:
     rows = _table("project", [("/n\x1b]0;OWNED\x07\n\u202e", _Sum()), ("/häfen", _Sum())])
 
     assert [row.split()[0] for row in rows] == ["project", r"/n\x1b]0;OWNED\x07\n\u202e", "/häfen"]
+
+
+def test_requests_that_were_read_before_count_again_after_the_ledger_was_replaced(file: str, tmp_path: Path) -> None:
+    add(file, LINE)
+    add(file, evolve(LINE, id="b"))
+    ledger = Ledger(file)
+    ledger.refresh()
+    before = ledger.used(None, "total", "/p", LINE.day)
+
+    copy = Path(file).with_name("copy")
+    copy.write_bytes(Path(file).read_bytes())
+    copy.replace(file)
+    ledger.refresh()
+
+    assert ledger.used(None, "total", "/p", LINE.day) == before
+    assert before["requests"] == 2

@@ -246,3 +246,24 @@ def test_strict_redaction_takes_values_of_all_key_like_names(redactor):
     strict = Redactor(b"k" * 32, strict=True).redact(text)
     assert "qX7rT2mN9vB4kL8s" not in strict
     assert "qX7rT2mN9vB4kL8t" in strict
+
+
+@given(st.permutations(["alpha-bravo-charlie", "bravo-charlie-delta-echo", "charlie-delta"]))
+def test_of_secrets_that_overlap_nothing_stays(names):
+    redactor = Redactor(b"k" * 32)
+    redactor.know((f"s{number}", name) for number, name in enumerate(names))
+    for text in ("alpha-bravo-charlie-delta-echo", "x alpha-bravo-charlie y", "bravo-charlie-delta-echo"):
+        clean = redactor.redact(text)
+        assert not any(word in clean for word in ("alpha", "bravo", "charlie", "delta", "echo")), clean
+
+
+def test_a_key_in_an_address_that_is_a_secret_itself_leaves_no_rest(made_up):
+    redactor, key = Redactor(b"k" * 32), made_up(1)["github"]
+    address = f"https://ann:{key}@git.example/private-repository"
+    redactor.know([("address", address)])
+
+    clean = redactor.redact(f"clone {address} now")
+
+    assert "private-repository" not in clean
+    assert key not in clean
+    assert clean.endswith(" now")

@@ -219,3 +219,12 @@ def test_a_protected_file_that_goes_away_before_the_program_starts_stops_no_prog
 
     assert str(planted) in command
     assert subprocess.run(command, capture_output=True, text=True, check=False).stdout == "works\n"
+
+
+def test_a_hidden_file_in_the_project_cannot_be_written_either(policy_of, places):
+    policy = policy_of(Options(mode="auto", deny_read=("private", "notes.txt")))
+
+    for path in ("private/new.txt", "private", "notes.txt"):
+        assert policy.refused_read(str(places / "project" / path)) is not None
+        assert policy.refused_write(str(places / "project" / path)) is not None
+    assert policy.refused_write(str(places / "project" / "public.txt")) is None

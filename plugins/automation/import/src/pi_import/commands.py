@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\$(\d)(?!\d)")
 
 _OWN = (
     "agents budget bug cache changelog clone compact copy debug diagnostics export fork help hotkeys import llama "
-    "login logout mcp model name new output permissions plugins processes quit redact reload resume rewind "
+    "left-out login logout mcp model name new output permissions plugins processes quit redact reload resume rewind "
     "sandbox scoped-models search session settings share theme thinking todo tree trust"
 )
 """Commands of pi, which come before templates of the same name."""

@@ -77,8 +77,7 @@ class Redactor:
 
     def _spans(self, text: str) -> Sequence[tuple[int, int, str]]:
         """Return the secrets in order; overlapping ones are merged, and a known or else the first one names them."""
-        known = self._pattern.finditer(text) if self._pattern is not None else ()
-        found = [(match.start(), 0, match.end(), self._source(match[0])) for match in known]
+        found = [(match.start(), 0, match.end(), self._source(match[0])) for match in self._known_in(text)]
         found += [(begin, rank, end, name) for rank, (begin, end, name) in enumerate(self._guesses(text), 1)]
         spans: list[tuple[int, int, str]] = []
         for begin, _, end, name in sorted(found):
@@ -88,6 +87,13 @@ class Redactor:
             else:
                 spans.append((begin, end, name))
         return spans
+
+    def _known_in(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield every occurrence of a known secret, also one that begins inside of another."""
+        match = self._pattern.search(text) if self._pattern is not None else None
+        while match is not None and self._pattern is not None:
+            yield match
+            match = self._pattern.search(text, match.start() + 1)
 
     def _source(self, found: str) -> str:
         return self._known.get(found) or self._known[self._written[found]]
