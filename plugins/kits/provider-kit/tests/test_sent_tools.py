@@ -63,6 +63,18 @@ def test_of_two_tools_with_one_name_the_first_is_sent():
     assert [tool.description for tool in SentTools([first, second], CLAUDE)] == [first.description]
 
 
+def test_a_schema_is_converted_once_and_again_when_it_was_changed_in_place():
+    tool = evolve(make_tool("read"), parameters={"type": "object"})
+    first, second = (next(iter(SentTools([tool], CLAUDE))).parameters for _ in range(2))
+    tool.parameters["properties"] = {"$.a": {"type": "string"}}
+    (changed,) = SentTools([tool], CLAUDE)
+    (other,) = SentTools([tool], GEMINI)
+
+    assert first is second
+    assert [*changed.parameters["properties"]] == ["_.a"]
+    assert [*other.parameters["properties"]] == ["$.a"]
+
+
 def test_calls_and_results_have_the_names_of_the_tools_as_they_are_sent():
     call = ToolCall("1", "my.tool", {})
     answer = AssistantMessage(content=(call,), api="acme", provider="acme", model="m", timestamp=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -14,8 +15,15 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.tools import Tool
+    from pi_provider_kit.sendable import Rules
 
 __all__ = ["SentTools"]
+
+_MOST = 1000
+"""Schemas that are kept; each request has those of all its tools."""
+
+_kept: dict[tuple[int, Rules], tuple[Any, Any, dict[str, Any]]] = {}
+"""Schemas as they are sent, with the tool's own and a copy of it, by its identity and the rules."""
 
 
 class SentTools:
@@ -44,8 +52,7 @@ class SentTools:
     def __iter__(self) -> Iterator[Tool]:
         """Yield the tools as they are sent, in order: with names and schemas that the API accepts."""
         for name, tool in self._tools.items():
-            sent, schema = self._sent[name], sendable_schema(tool.parameters, self.rules)
-            yield evolve(tool, name=sent, parameters=schema)
+            yield evolve(tool, name=self._sent[name], parameters=_schema(tool.parameters, self.rules))
 
     @property
     def tool_names(self) -> list[str]:
@@ -83,3 +90,16 @@ class SentTools:
             number += 1
             free = f"{name if rule is None else name[: rule.longest - 5]}_{number}"
         return free
+
+
+def _schema(parameters: Any, rules: Rules) -> dict[str, Any]:
+    """Return the schema to send, kept from an earlier request if the tool's own has not been changed in place since."""
+    key = id(parameters), rules
+    kept = _kept.get(key)
+    if kept is not None and kept[0] is parameters and kept[1] == parameters:
+        return kept[2]
+    schema = sendable_schema(parameters, rules)
+    if len(_kept) >= _MOST:
+        _kept.clear()
+    _kept[key] = parameters, deepcopy(parameters), schema
+    return schema

@@ -268,14 +268,25 @@ def _without_const(schema: dict[str, Any]) -> dict[str, Any]:
 # References
 
 
-def _references(value: Any, depth: int = 0) -> list[str]:
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """Return all objects within a value, schemas and what only looks like one."""
+    found = []
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            found.append(each)
+            waiting += [inner for inner in each.values() if isinstance(inner, dict | list | tuple)]
+        elif isinstance(each, list | tuple):
+            waiting += each
+        elif isinstance(each, Mapping):
+            waiting.append(dict(each))
+    return found
+
+
+def _references(value: Any) -> list[str]:
     """Return the ``$ref`` of all schemas within a value."""
-    if isinstance(value, Mapping) and depth <= 2 * _DEPTH:
-        own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
-        return [*own, *(found for each in value.values() for found in _references(each, depth + 1))]
-    if isinstance(value, list | tuple) and depth <= 2 * _DEPTH:
-        return [found for each in value for found in _references(each, depth + 1)]
-    return []
+    return [each["$ref"] for each in _objects(value) if isinstance(each.get("$ref"), str)]
 
 
 def _found(reference: Any, whole: Any) -> Any:
@@ -311,9 +322,9 @@ def _recurs(whole: Mapping[str, Any]) -> bool:
 
 def _renamed(schema: Any, rule: NameRule) -> dict[str, str]:
     """Return the names of properties that the rule refuses, each with another one that no property has."""
-    names = [*dict.fromkeys(_property_names(schema))]
-    accepted = re.compile(f"[{rule.characters}]{{1,{rule.longest}}}")
-    refused = [name for name in names if not accepted.fullmatch(name)]
+    names = sorted({*_property_names(schema)})
+    accepted = re.compile(f"[{rule.characters}]{{1,{rule.longest}}}").fullmatch
+    refused = [name for name in names if not accepted(name)]
     taken = set(names)
     renamed: dict[str, str] = {}
     for name in refused:
@@ -327,17 +338,15 @@ def _renamed(schema: Any, rule: NameRule) -> dict[str, str]:
     return renamed
 
 
-def _property_names(value: Any, depth: int = 0) -> list[str]:
-    """Return the names of properties of all schemas within a value, also where the value only looks like a schema."""
-    if depth > 2 * _DEPTH:
-        return []
-    if isinstance(value, Mapping):
-        own = [*_dict(value.get("properties"))]
-        own += [name for name in _list(value.get("required")) if isinstance(name, str)]
-        return [*own, *(name for each in value.values() for name in _property_names(each, depth + 1))]
-    if isinstance(value, list | tuple):
-        return [name for each in value for name in _property_names(each, depth + 1)]
-    return []
+def _property_names(value: Any) -> list[str]:
+    """Return the names of properties of all schemas within a value, also of those that are only required."""
+    names: list[str] = []
+    for each in _objects(value):
+        if "properties" in each:
+            names += _dict(each["properties"])
+        if "required" in each:
+            names += [name for name in _list(each["required"]) if isinstance(name, str)]
+    return names
 
 
 def _restored(value: Any, schemas: list[Any], whole: Any, names: Mapping[str, str], depth: int = 0) -> Any:
