@@ -148,6 +148,11 @@ class Terminal:
                 data = data[os.write(self._ours, data) :]
             self._read(0)
 
+    def disturb(self, text: str) -> None:
+        """Let another program write to the terminal."""
+        os.write(self._its, text.encode())
+        self._read(0)
+
     def sees(self, *expected: str) -> str:
         """Wait until the screen has all these texts, and return it."""
         return self.until(lambda: all(each in self.text for each in expected), f"{expected!r}")
