@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import socket
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -202,6 +204,136 @@ async def test_signals_do_not_reach_processes_outside(run):
 
     assert (code, output.splitlines()[-1]) == (0, "own")
     assert "not permitted" in output
+
+
+OTHERS = """
+import ctypes, errno, os, resource, sys
+victim, key, own, secret = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+libc = ctypes.CDLL(None, use_errno=True)
+def outcome(function, *arguments):
+    ctypes.set_errno(0)
+    try:
+        result = function(*arguments)
+    except PermissionError:
+        return "refused"
+    return "refused" if result == -1 and ctypes.get_errno() in (errno.EPERM, errno.EACCES) else "allowed"
+"""
+"""What a confined script that tries to reach others begins with."""
+
+
+@pytest.fixture
+def victim():
+    """A process outside that waits."""
+    with subprocess.Popen([sys.executable, "-c", "print(flush=True); input()"], stdin=-1, stdout=-1) as process:
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+async def others(run, code, *arguments, **how):
+    words = [str(each) for each in arguments]
+    script = f"import sys; sys.argv[1:] = {words!r}\n{OTHERS}{code}"
+    exit_code, output = await python(run, script, **how)
+    assert exit_code == 0, output
+    return output.split()
+
+
+async def test_limits_of_processes_outside_are_neither_set_nor_read_and_own_ones_are(run, victim):
+    outcomes = await others(
+        run,
+        "print(outcome(resource.prlimit, victim, resource.RLIMIT_CPU, (0, 0)),"
+        " outcome(resource.prlimit, victim, resource.RLIMIT_NOFILE),"
+        " outcome(resource.prlimit, os.getppid(), resource.RLIMIT_CORE, (0, 0)),"
+        " outcome(resource.prlimit, 0, resource.RLIMIT_CORE, (0, 0)),"
+        " outcome(resource.setrlimit, resource.RLIMIT_NOFILE, (64, 64)))",
+        *(victim.pid, 0, "", ""),
+    )
+
+    assert outcomes == ["refused"] * 3 + ["allowed"] * 2
+    assert victim.poll() is None
+
+
+async def test_memory_semaphores_and_messages_of_the_users_other_programs_are_out_of_reach(run):
+    libc = ctypes.CDLL(None, use_errno=True)
+    key, queue = 0x70690000 | os.getpid() & 0xFFFF, f"/pi-test-{os.getpid()}".encode()
+    made = [libc.shmget(key, 4096, 0o1600), libc.semget(key, 1, 0o1600), libc.msgget(key, 0o1600)]
+    if min(made) < 0:
+        pytest.skip("this kernel has no System V IPC")
+    opened = libc.mq_open(queue, os.O_CREAT | os.O_RDWR, 0o600, None)
+    try:
+        outcomes = await others(
+            run,
+            f"memory, semaphores, messages = {made}\n"
+            "buffer = ctypes.create_string_buffer(512)\n"
+            "calls = [(libc.shmget, key, 4096, 0o600), (libc.shmat, memory, None, 0),\n"
+            "  (libc.shmctl, memory, 2, buffer), (libc.msgsnd, messages, buffer, 1, 0o4000),\n"
+            "  (libc.semget, key, 1, 0o600), (libc.semop, semaphores, buffer, 1), (libc.semctl, semaphores, 0, 12),\n"
+            "  (libc.msgget, key, 0o600), (libc.msgctl, messages, 2, buffer),\n"
+            "  (libc.msgrcv, messages, buffer, 1, 0, 0o4000), (libc.shmctl, memory, 0, None),\n"
+            f"  (libc.mq_open, {queue!r}, os.O_RDWR), (libc.mq_unlink, {queue!r})]\n"
+            "print(*(outcome(*call) for call in calls))",
+            *(0, key, "", ""),
+        )
+    finally:
+        libc.shmctl(made[0], 0, None), libc.semctl(made[1], 0, 0), libc.msgctl(made[2], 0, None)
+        if opened >= 0:
+            libc.mq_unlink(queue)
+
+    assert outcomes == ["refused"] * 13
+
+
+ATTRIBUTES = {
+    "chmod": "os.chmod(secret, 0o666)",
+    "chmod by descriptor": "os.fchmod(os.open(sys.executable, os.O_RDONLY), 0o755)",
+    "chmod relative to a folder": "libc.fchmodat(-100, secret.encode(), 0o666, 0)",
+    "chmod of a link": "libc.syscall(452, -100, secret.encode(), 0o666, 0x100)",
+    "chown": "os.chown(secret, os.getuid(), os.getgid())",
+    "chown by descriptor": "os.fchown(os.open(sys.executable, os.O_RDONLY), -1, -1)",
+    "chown of a link": "os.lchown(secret, os.getuid(), os.getgid())",
+    "time": "os.utime(secret, (1, 1))",
+    "time in seconds": "libc.utime(secret.encode(), None)",
+    "time in microseconds": "libc.utimes(secret.encode(), None)",
+    "time by descriptor": "libc.futimens(os.open(sys.executable, os.O_RDONLY), None)",
+    "attribute": "os.setxattr(secret, 'user.a', b'x')",
+    "attribute of a link": "os.setxattr(secret, 'user.a', b'x', follow_symlinks=False)",
+    "removed attribute": "os.removexattr(secret, 'user.b')",
+    "attribute by the newest call": "libc.syscall(463, -100, secret.encode(), 0, b'user.a', None, 0)",
+    "flags": "__import__('fcntl').ioctl(os.open(sys.executable, os.O_RDONLY), 0x40086602, bytearray(8))",
+    "priority": "os.setpriority(os.PRIO_PROCESS, victim, 19)",
+    "scheduling": "os.sched_setscheduler(victim, os.SCHED_BATCH, os.sched_param(0))",
+    "processors": "os.sched_setaffinity(victim, {0})",
+    "watching": "libc.inotify_add_watch(libc.inotify_init(), os.path.dirname(secret).encode(), 0xFFF)",
+}
+"""What Landlock lets a program do to any file and process of the user."""
+
+
+@pytest.mark.parametrize("attempt", ATTRIBUTES)
+async def test_attributes_of_files_and_processes_can_be_left_as_they_are(run, victim, tmp_path, attempt):
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret")
+    secret.chmod(0o600)
+    before = secret.stat()
+
+    outcomes = await others(
+        run,
+        f"print(outcome(lambda: {ATTRIBUTES[attempt]}))",
+        *(victim.pid, 0, "", secret),
+        attributes=False,
+    )
+
+    after = secret.stat()
+    assert outcomes == ["refused"]
+    assert (after.st_mode, after.st_mtime_ns, after.st_ctime_ns) == (
+        before.st_mode,
+        before.st_mtime_ns,
+        before.st_ctime_ns,
+    )
+
+
+async def test_attributes_can_be_changed_where_nothing_forbids_it(run, own):
+    code, output = await run("touch -d @1 a && chmod 751 a && tar cf t a && rm a && tar xpf t && stat -c '%a %Y' a")
+
+    assert (code, output) == (0, "751 1\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has capabilities to lose")

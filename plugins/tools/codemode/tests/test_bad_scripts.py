@@ -92,6 +92,11 @@ BAD = {
         "import multiprocessing\nmultiprocessing.get_context('fork').Process(target=print).start()",
         "Error",
     ),
+    "the end of pi": (
+        "import os, resource\nresource.prlimit(os.getppid(), resource.RLIMIT_CPU, (0, 0))",
+        "PermissionError",
+    ),
+    "a mode of a file": ("import os\nos.chmod(os.path.expanduser('~'), 0o700)", "PermissionError"),
     "a program": ("import subprocess\nsubprocess.run(['/bin/sh', '-c', 'id'])", "PermissionError"),
     "the environment of pi": ("open(f'/proc/{__import__(\"os\").getppid()}/environ', 'rb').read()", "PermissionError"),
     "its own memory of pi": ("open('/proc/self/environ', 'rb').read()", "PermissionError"),

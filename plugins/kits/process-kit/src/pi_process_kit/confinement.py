@@ -20,6 +20,7 @@ def confined(
     sockets: Literal["none", "all"] | Sequence[int],
     names: Iterable[str] = (),
     processes: bool = True,
+    attributes: bool = True,
 ) -> tuple[str, ...]:
     """Return a command that runs a program so that it and all its descendants stay confined permanently.
 
@@ -35,6 +36,8 @@ def confined(
             allowed.
         names: Directories below which all directories can be listed, whether or not their files can be read.
         processes: Whether the program can start other processes; it can always start threads.
+        attributes: Whether it can change modes, owners, times and attributes of files, which it can of all files of the
+            user, whatever ``write`` says; without, it also cannot change priorities nor watch files.
     """
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor", "confine.py")
     kind, ports = (sockets, ()) if isinstance(sockets, str) else ("tcp", sockets)
@@ -46,16 +49,18 @@ def confined(
         f"--sockets={kind}",
         *(f"--port={port}" for port in ports),
         *(() if processes else ("--processes=none",)),
+        *(() if attributes else ("--attributes=keep",)),
         "--",
         *argv,
     )
 
 
 def confined_calls() -> bytes | None:
-    """Return the filter of system calls of ``confined`` with all sockets, as BPF for another sandbox.
+    """Return the filter of system calls of ``confined`` with all sockets, as BPF for a sandbox with namespaces.
 
     It refuses io_uring, BPF, kernel keys, opening files by handle, typing into the terminal, and sockets other than
-    those of Unix, of the internet, and the one that lists network interfaces.
+    those of Unix, of the internet, and the one that lists network interfaces. Limits of other processes and memory of
+    System V are left to the namespaces.
 
     Returns:
         None on a machine whose system calls are not known.
@@ -65,7 +70,7 @@ def confined_calls() -> bytes | None:
     from pi_process_kit.supervisor.confine import call_filter
 
     try:
-        return call_filter("all")
+        return call_filter("all", namespaces=True)
     except OSError:
         return None
 

@@ -50,7 +50,7 @@ def _command() -> tuple[str, ...]:
     needed = {str(script.parent), python[0], sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
     system = ("/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom")
     read = (*sorted(needed | _library_folders()), *system)
-    return confined(python, read=read, write=("/dev/null",), sockets="none", processes=False)
+    return confined(python, read=read, write=("/dev/null",), sockets="none", processes=False, attributes=False)
 
 
 def _library_folders() -> set[str]:

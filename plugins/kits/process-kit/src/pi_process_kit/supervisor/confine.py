@@ -1,8 +1,8 @@
 """Restricts this process and all that it will start, by Landlock and seccomp (Linux), and then runs a program.
 
 As a program of its own: ``python -I -S confine.py --read=PATH... --write=PATH... --list=PATH... --sockets=KIND
---port=N... --processes=none -- PROGRAM ARGUMENT...``. The keeper recognises that command and does the same in the
-child that it has forked anyway, which saves the start of an interpreter.
+--port=N... --processes=none --attributes=keep -- PROGRAM ARGUMENT...``. The keeper recognises that command and does the
+same in the child that it has forked anyway, which saves the start of an interpreter.
 
 The kernel enforces the restrictions; nothing that runs below them can take them back:
 
@@ -10,8 +10,12 @@ The kernel enforces the restrictions; nothing that runs below them can take them
   listed below ``list``, too;
 - sockets: none (``none``), TCP to the listed ports (``tcp``), or all of the internet and of this machine (``all``), but
   not those of virtual machines and of the kernel, apart from the one that lists network interfaces;
-- signals and abstract Unix sockets reach no process outside;
+- signals and abstract Unix sockets reach no process outside, nor do new limits (a limit of zero seconds kills); memory,
+  semaphores and messages of System V and message queues of POSIX are refused, because any process of the user has them
+  in common;
 - with ``--processes=none``, no further process can be started, only threads;
+- with ``--attributes=keep``, no mode, owner, time or attribute of a file changes, no priority of a process, and no file
+  is watched, all of which Landlock allows for any path;
 - no other process's memory or environment, no io_uring, kernel keys, BPF or typing into the terminal;
 - of root's capabilities the one to read and change files of others is left, within these limits; no program gains any
   (set-user-id, file capabilities).
@@ -49,9 +53,10 @@ _FILE_CAPABILITIES = 0b10  # dac_override, which Landlock limits; not chown and 
 
 _FIRST_OPTION = 4
 _PATHS = ("--read", "--write", "--list")
-_OPTIONS = 6
+_OPTIONS = 7
 _SOCKETS = (["none"], ["tcp"], ["all"])
 _PROCESSES: tuple[list[str], ...] = ([], ["none"])
+_ATTRIBUTES: tuple[list[str], ...] = ([], ["keep"])
 
 
 @cache
@@ -79,6 +84,7 @@ class Ruleset:
         descriptor: The ruleset's; a program that is run does not inherit it.
         sockets: ``none``, ``tcp`` or ``all``.
         processes: Whether further processes can be started.
+        attributes: Whether modes, owners, times and attributes of files can be changed.
 
     Raises:
         OSError: The options are wrong, or the kernel cannot do it.
@@ -89,6 +95,7 @@ class Ruleset:
         given = _parsed(options)
         self.sockets = given["--sockets"][0]
         self.processes = not given["--processes"]
+        self.attributes = not given["--attributes"]
         ports = [int(port) for port in given["--port"] if port.isdecimal()]
         self._places = [(path, _place(path)) for kind in _PATHS for path in given[kind]]
         read, write, names = (given[kind] for kind in _PATHS)
@@ -97,6 +104,10 @@ class Ruleset:
     def fits(self, options: list[bytes]) -> bool:
         """Return whether it does for a command with these options."""
         return self.options == options and all(_place(path) == place for path, place in self._places)
+
+    def calls(self) -> bytes:
+        """Return the filter of system calls that goes with it."""
+        return call_filter(self.sockets, processes=self.processes, attributes=self.attributes)
 
     def close(self) -> None:
         """Free it."""
@@ -120,7 +131,7 @@ class Rulesets:
         with suppress(OSError, ValueError):  # the child fails with it, too, and reports it
             self._latest = Ruleset(options)
             _capabilities()
-            call_filter(self._latest.sockets, self._latest.processes)
+            self._latest.calls()
 
     def of(self, options: list[bytes]) -> Ruleset:
         """Return the ruleset for options, in the child that was forked after ``prepare``.
@@ -149,7 +160,7 @@ def enter(argv: list[bytes], rulesets: Rulesets | None = None) -> list[bytes]:
     _drop_capabilities()
     _check(_libc().syscall(_RESTRICT_SELF, ruleset.descriptor, 0), "landlock_restrict_self")
     ruleset.close()
-    _filter_calls(call_filter(ruleset.sockets, ruleset.processes))
+    _filter_calls(ruleset.calls())
     return program
 
 
@@ -161,11 +172,13 @@ def _options(argv: list[bytes]) -> list[bytes] | None:
 
 
 def _parsed(options: list[bytes]) -> dict[str, list[str]]:
-    given: dict[str, list[str]] = {**{kind: [] for kind in _PATHS}, "--sockets": [], "--port": [], "--processes": []}
+    single: tuple[str, ...] = ("--sockets", "--port", "--processes", "--attributes")
+    given: dict[str, list[str]] = {kind: [] for kind in (*_PATHS, *single)}
     for word in options:
         name, _, value = os.fsdecode(word).partition("=")
         given.setdefault(name, []).append(value)
-    if len(given) > _OPTIONS or given["--sockets"] not in _SOCKETS or given["--processes"] not in _PROCESSES:
+    known = len(given) == _OPTIONS and given["--sockets"] in _SOCKETS
+    if not known or given["--processes"] not in _PROCESSES or given["--attributes"] not in _ATTRIBUTES:
         raise OSError(errno.EINVAL, "wrong options")
     return given
 
@@ -278,17 +291,53 @@ _MACHINES = {
 refused calls: kernel keys, bpf, perf_event_open, open_by_handle_at, and io_uring, which opens sockets itself; and
 clone, fork and vfork."""
 
+_SHARED = {
+    "x86_64": (302, (29, 30, 31, 67, 64, 65, 66, 220, 68, 69, 70, 71, 240, 241)),
+    "aarch64": (261, (194, 196, 195, 197, 190, 193, 191, 192, 186, 189, 188, 187, 180, 181)),
+}
+"""By machine: prlimit64, which sets the limits of any process of the user; and what all of them have in common: shmget,
+shmat, shmctl, shmdt, semget, semop, semctl, semtimedop, msgget, msgsnd, msgrcv, msgctl, mq_open and mq_unlink."""
+
+_SET_ATTRIBUTES = {
+    "x86_64": (
+        *(90, 91, 268, 92, 93, 94, 260),  # chmod fchmod fchmodat chown fchown lchown fchownat
+        *(132, 235, 261, 280),  # utime utimes futimesat utimensat
+        *(188, 189, 190, 197, 198, 199),  # setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
+        *(
+            141,
+            142,
+            144,
+            203,
+            314,
+            251,
+        ),  # setpriority sched_set{param,scheduler,affinity,attr} ioprio_set
+        *(254, 301),  # inotify_add_watch fanotify_mark
+    ),
+    "aarch64": (
+        *(52, 53, 55, 54),  # fchmod fchmodat fchown fchownat
+        *(88,),  # utimensat
+        *(5, 6, 7, 14, 15, 16),
+        *(140, 118, 119, 122, 274, 30),
+        *(27, 263),
+    ),
+}
+"""By machine: what Landlock does not judge; the machine without ``chmod`` and the like has them in the C library."""
+_SET_ATTRIBUTES_ANYWHERE = (452, 463, 466, 469)  # fchmodat2 setxattrat removexattrat file_setattr: the same everywhere
+_SET_FLAGS = (0x40086602, 0x40046602, 0x401C5820)  # FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR
+
 _CLONE3 = 435
 _THREAD = 0x10000  # CLONE_THREAD
 
 
 @cache
-def call_filter(sockets: str, processes: bool = True) -> bytes:  # noqa: FBT001, FBT002 - cached by position
+def call_filter(sockets: str, *, processes: bool = True, attributes: bool = True, namespaces: bool = False) -> bytes:
     """Return the filter of system calls, as BPF.
 
     Args:
         sockets: ``none``, ``tcp`` or ``all``.
         processes: Whether further processes can be started.
+        attributes: Whether modes, owners, times and attributes of files can be changed.
+        namespaces: Whether the program has process numbers and System V memory of its own, so that it may use them.
 
     Raises:
         OSError: This machine's calls are unknown.
@@ -298,10 +347,15 @@ def call_filter(sockets: str, processes: bool = True) -> bytes:  # noqa: FBT001,
         raise OSError(errno.ENOSYS, f"the system calls of {machine} are unknown")
     architecture, calls, sends, refused, (clone, forks) = _MACHINES[machine]
     code = _only(_ARCHITECTURE, (architecture,))
-    code += [_op(_LOAD, _NUMBER), _op(_AT_LEAST, _X32, 0, 1), _refuse()]
-    for number in refused:
-        code += _call(number, [_refuse()])
-    code += _call(calls["ioctl"], [_op(_LOAD, _argument(1)), *_if_one_of(_TYPING)])
+    code += [_op(_LOAD, _NUMBER), _op(_AT_LEAST, _X32, 0, 1), _refuse(), *_if_one_of(refused)]
+    if not namespaces:
+        limits, shared = _SHARED[machine]
+        code += _if_one_of(shared)
+        code += _call(limits, [_op(_LOAD, _argument(0)), _op(_EQUAL, 0, 1), _refuse()])
+    if not attributes:
+        code += [_op(_LOAD, _NUMBER), *_if_one_of(_SET_ATTRIBUTES[machine]), *_if_one_of(_SET_ATTRIBUTES_ANYWHERE)]
+    requests = _TYPING if attributes else (*_TYPING, *_SET_FLAGS)
+    code += _call(calls["ioctl"], [_op(_LOAD, _argument(1)), *_if_one_of(requests)])
     if not processes:  # of clone3 the flags cannot be judged; the C library uses clone where it does not exist
         code += _call(_CLONE3, [_refuse(errno.ENOSYS)])
         code += _call(clone, [_op(_LOAD, _argument(0)), _op(_ANY_BIT, _THREAD, 1), _refuse()])
