@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Protocol
 
-import pi_core
 import pi_hookspecs
 
 if TYPE_CHECKING:
@@ -19,8 +18,11 @@ __all__ = ["CodeOwners", "OwnersHost"]
 _KITS = frozenset(
     {"pi_client", "pi_core", "pi_hookspecs", "pi_process_kit", "pi_provider_kit", "pi_rpc_kit", "pi_terminal_kit"}
 )
-_ENGINE = tuple(os.path.dirname(str(each.__file__)) + os.sep for each in (pi_core, pi_hookspecs))  # noqa: PTH120
-"""Folders as text, as code objects have it."""
+_ENGINE = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,  # noqa: PTH100, PTH120 - as code objects have it
+    os.path.dirname(str(pi_hookspecs.__file__)) + os.sep,  # noqa: PTH120
+)
+"""The folders of the engine and of the contract."""
 
 _LOCAL = "_pi_extensions_"
 
