@@ -157,6 +157,17 @@ def test_the_proxy_replaces_that_of_the_user(policy_of):
     assert "no_proxy" not in found
 
 
+def test_the_password_of_the_proxy_is_in_the_variables_and_not_in_its_repr(policy_of):
+    policy = policy_of(Options(mode="auto", network="allow", allow=("a.org",)))
+    way = Way(3128, token="t0ken")
+
+    found = policy.environment({}, way)
+
+    assert {found[name] for name in ("HTTP_PROXY", "https_proxy")} == {"http://pi:t0ken@127.0.0.1:3128"}
+    assert {found[name] for name in ("ALL_PROXY", "all_proxy")} == {"socks5h://pi:t0ken@127.0.0.1:3128"}
+    assert "t0ken" not in repr(way)
+
+
 @pytest.mark.parametrize(
     ("host", "port", "allowed"),
     [

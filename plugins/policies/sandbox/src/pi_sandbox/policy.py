@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from attrs import frozen
+from attrs import field, frozen
 
 from pi_hookspecs.secrets import is_secret_variable
-from pi_sandbox.proxy import allowed_host
+from pi_sandbox.proxy import USER, allowed_host
 from pi_sandbox.repositories import GIT_FILES, is_git_file
 
 if TYPE_CHECKING:
@@ -72,11 +72,13 @@ class Way:
 
     Attributes:
         port: Its port on the loopback interface.
+        token: The password that the proxy wants; None if it wants none.
         socket: The Unix socket for programs in a separate network; None if they share pi's network.
     """
 
     port: int
     socket: str | None = None
+    token: str | None = field(default=None, repr=False)
 
 
 @frozen(kw_only=True)
@@ -175,7 +177,8 @@ class Policy:
             return kept
         kept = {name: value for name, value in kept.items() if name.lower() not in _PROXIES}
         if proxy is not None:
-            http, socks = f"http://127.0.0.1:{proxy.port}", f"socks5h://127.0.0.1:{proxy.port}"
+            password = f"{USER}:{proxy.token}@" if proxy.token is not None else ""
+            http, socks = (f"{scheme}://{password}127.0.0.1:{proxy.port}" for scheme in ("http", "socks5h"))
             kept |= {"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": socks}
             kept |= {"http_proxy": http, "https_proxy": http, "all_proxy": socks}
         return kept

@@ -111,7 +111,7 @@ class Sandbox:
             path = os.path.join(self._private.name, f"{secrets.token_hex(4)}.sock")
             own_network = self.engine.name == "bwrap"
             await self._proxy.start(path if own_network else None)
-            self._way = Way(_RELAY_PORT, path) if own_network else Way(self._proxy.port)
+            self._way = Way(_RELAY_PORT, path) if own_network else Way(self._proxy.port, token=self._proxy.token)
         return self._way
 
     def refused_hosts(self) -> list[str]:
