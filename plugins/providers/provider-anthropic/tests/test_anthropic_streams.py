@@ -48,7 +48,7 @@ class TestReading(ReaderContract):
     decoder = SseDecoder
 
     def make_reader(self, model):
-        return Reading(AnswerBuilder(model), ToolNames((), model, claude_code=False))
+        return Reading(AnswerBuilder(model))
 
     def received(self, decoded):
         return parse_event(*decoded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pi_provider_bedrock.frames import FrameDecoder
 from pi_provider_bedrock.reading import Reading
-from pi_provider_kit import AnswerBuilder, SentTools
+from pi_provider_kit import AnswerBuilder
 from pi_testing import ReaderContract
 from pi_testing.fake_servers.bedrock import message_events, stream, text, thinking, tool_use
 
@@ -19,7 +19,7 @@ class TestReading(ReaderContract):
     decoder = FrameDecoder
 
     def make_reader(self, model):
-        return Reading(AnswerBuilder(model), SentTools((), model))
+        return Reading(AnswerBuilder(model))
 
     def received(self, decoded):
         return decoded

@@ -270,7 +270,7 @@ def _without_const(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
     """Return all objects within a value, schemas and what only looks like one."""
-    found = []
+    found: list[Mapping[str, Any]] = []
     waiting = [value]
     while waiting:
         each = waiting.pop()

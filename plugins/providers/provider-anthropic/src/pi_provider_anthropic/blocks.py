@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_hookspecs.stream import AssistantMessageEvent
-    from pi_provider_anthropic.identity import ToolNames
     from pi_provider_kit import AnswerBuilder
 
 __all__ = ["Block", "ToolUse", "block_of"]
@@ -29,10 +28,9 @@ class Block:
     deltas: ClassVar[dict[str, str]] = {}
     """Accepted types of deltas, with the key of their value."""
 
-    def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
+    def __init__(self, builder: AnswerBuilder) -> None:
         self.open = True
         self._builder = builder
-        self._names = names
         self._at = -1
         self._pieces = WholeText()
 
@@ -100,8 +98,8 @@ class _Thinking(Block):
     kind = "thinking"
     deltas: ClassVar[dict[str, str]] = {"thinking_delta": "thinking", "signature_delta": "signature"}
 
-    def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
-        super().__init__(builder, names)
+    def __init__(self, builder: AnswerBuilder) -> None:
+        super().__init__(builder)
         self._signature: list[str] = []
 
     # It opens with its first text or its signature, as text does.
@@ -171,7 +169,7 @@ class ToolUse(Block):
             raise broken("a tool call has no name")
         if not isinstance(call_id, str) or not call_id:
             call_id = f"toolu_pi_{uuid4().hex}"
-        event = self._builder.tool_call_start(call_id, self._names.ours(name))
+        event = self._builder.tool_call_start(call_id, name)
         self._at = event.content_index
         self._input = content.get("input")
         self._has_text = False
@@ -198,7 +196,7 @@ _KINDS: dict[str, type[Block]] = {each.kind: each for each in (_Text, _Thinking,
 _ALL_DELTAS = frozenset(kind for each in _KINDS.values() for kind in each.deltas)
 
 
-def block_of(content: dict[str, Any], builder: AnswerBuilder, names: ToolNames) -> Block:
+def block_of(content: dict[str, Any], builder: AnswerBuilder) -> Block:
     """Return a new block of the kind of ``content``, the API's start of it."""
     kind = content.get("type")
-    return (_KINDS.get(kind, Block) if isinstance(kind, str) else Block)(builder, names)
+    return (_KINDS.get(kind, Block) if isinstance(kind, str) else Block)(builder)

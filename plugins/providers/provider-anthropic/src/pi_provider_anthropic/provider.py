@@ -55,7 +55,7 @@ class AnthropicMessages:
             from pi_provider_anthropic.reading import Reading
             from pi_provider_kit import AnswerBuilder
 
-            return Reading(AnswerBuilder(model, names), names, None if turn is None else turn.answered)
+            return Reading(AnswerBuilder(model, names), None if turn is None else turn.answered)
 
         return read_answer(self._events(model, context, options, _Wire(compat, names, turn, reader)), reader, options)
 

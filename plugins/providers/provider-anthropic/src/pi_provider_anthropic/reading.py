@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import AssistantMessage, StopReason
     from pi_hookspecs.stream import AssistantMessageEvent, Done
     from pi_provider_anthropic.blocks import Block
-    from pi_provider_anthropic.identity import ToolNames
     from pi_provider_kit import AnswerBuilder
 
 __all__ = ["Reading"]
@@ -43,15 +42,11 @@ class Reading(BlockReader):
 
     Args:
         builder: Makes our events.
-        names: Maps tool names back.
         on_answer: Called with the complete answer.
     """
 
-    def __init__(
-        self, builder: AnswerBuilder, names: ToolNames, on_answer: Callable[[AssistantMessage], None] | None = None
-    ) -> None:
+    def __init__(self, builder: AnswerBuilder, on_answer: Callable[[AssistantMessage], None] | None = None) -> None:
         super().__init__(builder)
-        self._names = names
         self._on_answer = on_answer
         self._blocks: list[Block] = []
         self._at: dict[int, Block] = {}
@@ -160,7 +155,7 @@ class Reading(BlockReader):
             if known.is_begun_by(content):
                 return ()
             raise broken(f"block {index} began twice")
-        block = self._at[index] = block_of(content, self.builder, self._names)
+        block = self._at[index] = block_of(content, self.builder)
         self._blocks.append(block)
         return (*self.begin(), *block.begin(content))
 

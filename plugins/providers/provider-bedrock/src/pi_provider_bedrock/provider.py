@@ -50,7 +50,7 @@ class BedrockConverse:
             from pi_provider_bedrock.reading import Reading
             from pi_provider_kit import AnswerBuilder
 
-            return Reading(AnswerBuilder(model, names), names)
+            return Reading(AnswerBuilder(model, names))
 
         def explain(problem: Exception) -> Exception:
             from pi_provider_bedrock.failures import advised

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import StopReason
     from pi_hookspecs.stream import AssistantMessageEvent, Done
     from pi_provider_bedrock.frames import Frame
-    from pi_provider_kit import AnswerBuilder, SentTools
+    from pi_provider_kit import AnswerBuilder
 
 __all__ = ["Reading"]
 
@@ -59,12 +59,10 @@ class Reading(BlockReader):
 
     Args:
         builder: Makes our events.
-        names: Maps tool names back.
     """
 
-    def __init__(self, builder: AnswerBuilder, names: SentTools) -> None:
+    def __init__(self, builder: AnswerBuilder) -> None:
         super().__init__(builder)
-        self._names = names
         self._open: dict[int, Block] = {}
         self._has_calls = False
         self._reported: dict[str, Any] = {}
@@ -136,7 +134,7 @@ class Reading(BlockReader):
             call_id = f"tooluse_pi_{uuid4().hex}"
         block = self._open[index] = Call(self.builder)
         self._has_calls = True
-        return (*self.begin(), block.begin(call_id, self._names.ours(name)))
+        return (*self.begin(), block.begin(call_id, name))
 
     def _delta(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         index, delta = event.get("contentBlockIndex"), event.get("delta")
