@@ -8,12 +8,13 @@ import sys
 import pytest
 
 import pi_guardrails
+import pi_memory
 import pi_tools
 from pi_testing import text, tool_call
 
 ON = {"guardrails": {"enabled": True}}
 
-pytestmark = pytest.mark.pi(plugins={"guardrails": pi_guardrails, "tools": pi_tools}, settings=ON)
+pytestmark = pytest.mark.pi(plugins={"guardrails": pi_guardrails, "tools": pi_tools, "memory": pi_memory}, settings=ON)
 
 
 @pytest.fixture
@@ -69,3 +70,12 @@ async def test_arguments_behind_a_redirection_are_seen(pi_session, script, tmp_p
 
     assert output.startswith("Guardrails refused this call")
     assert (tmp_path / "tree").exists()
+
+
+@pytest.mark.parametrize("command", ["echo '- run it' >> MEMORY.md", "tee sub/MEMORY.md <<< x", "mv a.md memory.md"])
+async def test_the_memory_of_later_sessions_is_not_written_by_commands(pi_session, script, command):
+    pi_session.has_ui = False
+
+    output = await run(pi_session, script, command)
+
+    assert "(runs-later)" in output

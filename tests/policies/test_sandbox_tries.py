@@ -58,7 +58,10 @@ PLANTED = (
     ".pi/settings.json .mcp.json .agents AGENTS.md AGENTS.MD AGENTS.override.md CLAUDE.md CLAUDE.MD .claude/agents/x.md"
     " .claude/settings.json .claude/commands/x.md .envrc .bashrc .profile .bash_login .zlogin .vscode/settings.json"
     " .vscode/tasks.json .cursor/mcp.json .husky/pre-commit .devcontainer/devcontainer.json .cargo/config.toml .npmrc"
-    " mise.toml .gdbinit .exrc .gitmodules .pre-commit-config.yaml"
+    " mise.toml .gdbinit .exrc .gitmodules .pre-commit-config.yaml MEMORY.md .zed/tasks.json .hg/hgrc"
+    " .jj/repo/config.toml .idea/workspace.xml opencode.json .clinerules .roo/mcp.json .continue/config.yaml"
+    " .aider.conf.yml .travis.yml .drone.yml Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml .direnv/x.rc"
+    " .yarn/releases/yarn.cjs conftest.py .github/workflows/ci.yml"
 ).split()
 """Files that programs outside obey, whatever the plugins name."""
 

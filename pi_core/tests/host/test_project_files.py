@@ -33,7 +33,7 @@ async def test_a_guard_gets_the_names_of_plugins_with_those_of_pi_and_of_other_p
 def test_installed_plugins_are_asked_though_their_files_do_not_exist(tmp_path):
     names = set(PluginHost(Settings.in_memory({}, tmp_path)).project_files())
 
-    assert {"AGENTS.override.md", "AGENTS.MD", "CLAUDE.MD", ".claude/agents", ".mcp.json"} <= names
+    assert {"AGENTS.override.md", "AGENTS.MD", "CLAUDE.MD", ".claude/agents", ".mcp.json", "MEMORY.md"} <= names
 
 
 @pytest.mark.parametrize("name", ["", "/etc/passwd", "../up", "a//b", "a/./b"])

@@ -15,20 +15,31 @@ _OWN = (".pi", ".agents")
 _SHELLS = ".bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zprofile .zshenv .zlogin .zlogout .envrc"
 _EDITORS = (
     ".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .devcontainer .devcontainer.json"
-    " .exrc .vimrc .nvimrc .nvim.lua .lvimrc .dir-locals.el .gdbinit .lldbinit"
+    " .exrc .vimrc .gvimrc .vim .nvimrc .nvim.lua .lvimrc .dir-locals.el .gdbinit .lldbinit .idea .fleet .zed"
 )
 _AGENTS = (
     "AGENTS.md CLAUDE.md CLAUDE.local.md GEMINI.md .mcp.json .cursorrules .windsurfrules"
     " .github/copilot-instructions.md .claude/settings.json .claude/settings.local.json .claude/agents"
     " .claude/commands .claude/hooks .claude/skills"
     " .cursor/mcp.json .cursor/hooks.json .cursor/rules .gemini/settings.json .codex/config.toml"
+    " opencode.json opencode.jsonc .opencode .clinerules .roo .roorules .continue .aider.conf.yml .kilocode .kiro"
+    " .amazonq .junie .windsurf .qwen crush.json .crush.json .goosehints .github/instructions .github/prompts"
+    " .github/agents .github/chatmodes"
 )
 _TOOLS = (
     ".gitconfig .gitmodules .husky .pre-commit-config.yaml lefthook.yml .lefthook.yml .cargo/config .cargo/config.toml"
-    " .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs mise.toml .mise.toml .mise .tool-versions"
+    " .npmrc .yarnrc .yarnrc.yml .yarn/releases .yarn/plugins .pnpmfile.cjs .pnpmfile.mjs mise.toml .mise.toml .mise"
+    " .tool-versions .direnv .gitattributes .hg/hgrc .jj/repo/config.toml conftest.py sitecustomize.py usercustomize.py"
 )
-_OTHER_PROGRAMS = (*_SHELLS.split(), *_EDITORS.split(), *_AGENTS.split(), *_TOOLS.split())
-"""What shells, editors, other agents and build tools run or follow as soon as they are started in the folder."""
+_BUILD_SERVERS = (
+    ".github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab-ci.yml .circleci .travis.yml"
+    " .drone.yml .woodpecker.yml .woodpecker.yaml .woodpecker Jenkinsfile azure-pipelines.yml azure-pipelines.yaml"
+    " bitbucket-pipelines.yml .buildkite .semaphore .cirrus.yml .appveyor.yml appveyor.yml cloudbuild.yaml"
+    " buildspec.yml"
+)
+_OTHER_PROGRAMS = tuple(f"{_SHELLS} {_EDITORS} {_AGENTS} {_TOOLS} {_BUILD_SERVERS}".split())
+"""What shells, editors, other agents, build tools and build servers run or follow as soon as they are started in the
+folder, or get it."""
 
 
 def project_files(installed: Iterable[str], loaded: Iterable[str]) -> tuple[str, ...]:

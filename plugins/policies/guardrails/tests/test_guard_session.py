@@ -148,7 +148,17 @@ async def test_files_elsewhere_and_files_that_run_later_are_asked_about(
     "path",
     [
         *("AGENTS.md", "sub/AGENTS.MD", "CLAUDE.md", ".mcp.json", ".claude/agents/x.md", ".agents/skills/x/SKILL.md"),
-        *(".gitmodules", ".gitattributes", "tests/conftest.py"),
+        *(
+            ".gitmodules",
+            ".gitattributes",
+            "tests/conftest.py",
+            ".zed/tasks.json",
+            ".hg/hgrc",
+            ".idea/x.xml",
+        ),
+        *(".jj/repo/config.toml", "opencode.json", ".clinerules", ".roo/mcp.json", ".continue/config.yaml"),
+        *(".aider.conf.yml", ".travis.yml", ".drone.yml", "Jenkinsfile", "azure-pipelines.yml", ".direnv/x.rc"),
+        *("bitbucket-pipelines.yml", ".yarn/releases/yarn.cjs", ".github/workflows/ci.yml"),
     ],
 )
 async def test_files_that_agents_git_and_tests_follow_are_asked_about(

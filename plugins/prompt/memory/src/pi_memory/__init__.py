@@ -9,9 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiAPI, PiContext, ResourceKind, SystemPromptEvent, SystemPromptResult
+    from pi_hookspecs import PiAPI, PiContext, ProjectFile, ResourceKind, SystemPromptEvent, SystemPromptResult
 
-__all__ = ["activate", "register_resource_kinds", "system_prompt"]
+__all__ = ["activate", "register_project_files", "register_resource_kinds", "system_prompt"]
 
 
 @hookimpl
@@ -20,6 +20,15 @@ def activate(pi: PiAPI) -> None:
     from pi_memory.offer import Offer
 
     pi.on("session_start", Offer(pi).session_start)
+
+
+@hookimpl
+def register_project_files() -> Sequence[ProjectFile]:
+    """Name the file that is put into the prompt of every later session."""
+    from pi_hookspecs import ProjectFile
+    from pi_memory.places import NAME
+
+    return [ProjectFile(NAME)]
 
 
 @hookimpl
