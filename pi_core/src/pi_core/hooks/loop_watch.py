@@ -490,7 +490,8 @@ class LoopWatch:
             return _ALARM_SECONDS
         inside = list(_frames(frame, now.boundary))
         call = current_call.get()
-        if call is not None and call.implementation.plugin == now.plugin:
+        is_own = call is not None and not call.ended and call.task is asyncio.current_task()
+        if call is not None and is_own and call.implementation.plugin == now.plugin:
             call.blocked = _blocked(now)
         self._start_tracing(each for each in inside if not self._is_pi(each))
         insists = now.seconds > (now.interrupted_at or 0.0) + _INSIST_SECONDS

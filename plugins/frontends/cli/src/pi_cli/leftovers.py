@@ -38,6 +38,7 @@ class LastMoment:
         self.session: AgentSession | None = None
         self.stopped_by: str | None = None
         self._timer: threading.Timer | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def watch_loop(self, report: Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]) -> None:
         """Note which plugin stops the running event loop, and pass errors outside of awaited code to ``report``.
@@ -56,6 +57,7 @@ class LastMoment:
             if self.stopped_by is None:
                 report(loop, context)
 
+        self._loop = loop
         loop.stop = noting_stop  # type: ignore[method-assign]
         loop.set_exception_handler(on_error)
 
@@ -69,6 +71,8 @@ class LastMoment:
 
     def is_over(self) -> None:
         """Record that the event loop is closed."""
+        if self._loop is not None:  # Python finds failed tasks at its very end, when nothing works any more
+            self._loop.set_exception_handler(lambda *_: None)
         if self._timer is not None:
             self._timer.cancel()
 

@@ -213,6 +213,7 @@ async def _drive(mode: Mode, session: AgentSession, options: Options, last_momen
 
     from pi_cli.hook_calls import remember_calls
     from pi_cli.known_flags import remember
+    from pi_core.host.sudden_end import naming_sudden_ends, sudden_ends
 
     if not session.session_manager.is_persisted:  # the others keep their bills themselves
         from pi_core.conversation.bill import Bill, keep_bill
@@ -223,8 +224,11 @@ async def _drive(mode: Mode, session: AgentSession, options: Options, last_momen
     gc.freeze()
     gc.enable()
     code = 1
+    for plugin, message in sudden_ends(session.host):
+        session.host.report(plugin, "end", message)
     try:
-        code = await mode.run(session, options)
+        with naming_sudden_ends(session.host):
+            code = await mode.run(session, options)
     finally:
         last_moment.begins(code)
     remember_calls(session.host, session.hooks.counters())
