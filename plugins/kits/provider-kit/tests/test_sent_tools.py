@@ -86,6 +86,17 @@ def test_calls_and_results_have_the_names_of_the_tools_as_they_are_sent():
     assert (call.name, result.tool_name) == ("my.tool", "an old name")
 
 
+def test_an_api_of_an_id_of_its_own_may_have_the_rules_of_another():
+    tools = SentTools([make_tool("my.tool")], UNKNOWN, RULES["anthropic-messages"])
+    call = ToolCall("1", "my.tool", {})
+    answer = AssistantMessage(content=(call, TextContent("a")), api="x", provider="x", model="m", timestamp=1)
+
+    (_, sent_answer, *_) = transform_messages([answer], UNKNOWN, tools=tools)
+
+    assert tools.names == ["my_tool"]
+    assert [block.type for block in sent_answer.content] == ["text", "toolCall"]
+
+
 def test_a_call_of_the_answer_gets_the_tool_s_own_name_and_arguments():
     tool = evolve(make_tool("my.tool"), parameters={"type": "object", "properties": {"$.a": {"type": "string"}}})
     builder = AnswerBuilder(CLAUDE, SentTools([tool], CLAUDE))

@@ -96,7 +96,8 @@ def transform_messages(
         normalize_id: Converts another API's id to one that the API accepts. If two ids collide, it is called again
             with a number before one of them.
         foreign_thinking: How to treat the thinking of another model. (Sources differ: the newest pi drops it.)
-        tools: Renames calls and results to the tools as they are sent; None sends all names as they are.
+        tools: Renames calls and results to the tools as they are sent, and has the rules; None sends all names as they
+            are, by the rules of the model's API.
         whole: Whether these are all messages of the request; the first and the last of it may need company.
     """
     turns = _Turns(model, normalize_id, foreign_thinking, tools)
@@ -145,7 +146,7 @@ class _Turns:
         foreign_thinking: Literal["drop", "text"],
         tools: SentTools | None,
     ) -> None:
-        self.rules = rules_of(model)
+        self.rules = rules_of(model) if tools is None else tools.rules
         self._model = model
         self._normalize = normalize_id
         self._foreign_thinking = foreign_thinking

@@ -35,10 +35,12 @@ class SentTools:
     Args:
         tools: The tools; of two with one name, the first is sent.
         model: The model of the request.
+        rules: Those of an API that is not in ``RULES``, such as ``RULES["anthropic-messages"]`` for a host that speaks
+            it under an API id of its own; None for those of the model.
     """
 
-    def __init__(self, tools: Iterable[Tool], model: Model) -> None:
-        self.rules = rules_of(model)
+    def __init__(self, tools: Iterable[Tool], model: Model, rules: Rules | None = None) -> None:
+        self.rules = rules_of(model) if rules is None else rules
         self._tools: dict[str, Tool] = {}
         self._sent: dict[str, str] = {}
         self._ours: dict[str, str] = {}
