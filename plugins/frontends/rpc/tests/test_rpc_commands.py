@@ -395,6 +395,23 @@ async def test_headers_of_a_model_stay_here(talk):
     assert (model["id"], "headers" in model) == ("model", False)
 
 
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://ann:made-up@gateway.example/v1", "https://gateway.example/v1"),
+        ("http://made-up@127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("https://gateway.example/v1?key=made-up#x", "https://gateway.example/v1#x"),
+        ("https://gateway.example/a@b", "https://gateway.example/a@b"),
+    ],
+)
+async def test_passwords_and_keys_in_the_address_of_a_model_stay_here(talk, address, shown):
+    talk.session.agent.set_model(evolve(talk.session.model, base_url=address))
+
+    model = (await talk.call("get_state"))["data"]["model"]
+
+    assert model["baseUrl"] == shown
+
+
 def cancelling(hook):
     """Return a plugin that cancels the task in which pi calls it."""
 

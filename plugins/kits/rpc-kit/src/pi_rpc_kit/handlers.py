@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.wire import dumps, to_wire
@@ -299,10 +300,12 @@ def _path(path: object) -> str | None:
 
 
 def _model(model: Model | None) -> dict[str, Any] | None:
-    """Return a model without its headers, because headers set by the user may contain a key."""
+    """Return a model without what may contain a key: its headers, and user, password and query of its address."""
     wire: dict[str, Any] | None = to_wire(model)
     if wire is not None:
         wire.pop("headers", None)
+        if isinstance(wire.get("baseUrl"), str):
+            wire["baseUrl"] = re.sub(r"(?<=//)[^/?#]*@|\?[^#]*", "", wire["baseUrl"])
     return wire
 
 
