@@ -56,6 +56,55 @@ ROWS = [
 ]
 
 
+EVERYTHING = {
+    "claude": [
+        claude_rules({"allow": [written]}, "f")
+        for written in (
+            *(
+                "Bash",
+                "Bash()",
+                "Bash(*)",
+                "Bash(**)",
+                "Bash(* *)",
+                "Bash(*:*)",
+                "Bash(:*)",
+                "Bash( * )",
+                "Bash(* * *)",
+            ),
+            *(
+                "Bash(***)",
+                "Bash(*\t*)",
+                "Bash(* -*)",
+                "Edit(**)",
+                "Write(//**)",
+                "Edit(*)",
+                "Edit(~/**)",
+                "Edit(**/*)",
+            ),
+        )
+    ],
+    "opencode": [
+        opencode_rules({tool: {pattern: "allow", "x": "ask"}}, "f")
+        for tool, pattern in (("bash", "*"), ("bash", "**"), ("bash", "* *"), ("edit", "**"), ("edit", "/**"))
+    ],
+    "gemini": [
+        gemini_rules({"tools": {"allowed": [f"run_shell_command({each})"]}}, "f") for each in ("*", "**", "* *")
+    ],
+    "codex": [
+        codex_rules(f"prefix_rule(pattern={each!r}, decision='allow')", "f") for each in (["*"], [""], [["", "x"]])
+    ],
+}
+"""Ways to allow everything, which would turn the guard off."""
+
+
+@pytest.mark.parametrize("agent", EVERYTHING)
+def test_what_allows_everything_is_left_out_and_said(agent):
+    for found in EVERYTHING[agent]:
+        for written, _, ours, why in found:
+            assert [rule for rule in ours if rule["action"] == "allow"] == [], written
+            assert ours or "would stop that" in why, written
+
+
 def rules(found):
     return [rule for _, _, ours, _ in found for rule in ours]
 

@@ -28,11 +28,11 @@ def rules(machine):
     ]
 
 
-def test_what_claude_code_denies_comes_before_what_it_allows_in_whichever_file(machine):
+def test_what_claude_code_denies_comes_before_what_it_asks_about_in_whichever_file(machine):
     machine.write(
         {
             ".claude/settings.json": json.dumps(
-                {"permissions": {"allow": ["Read(./**)", "Bash(docker:*)"], "deny": ["Read(./.env)"]}}
+                {"permissions": {"ask": ["Read(./**)", "Bash(docker:*)"], "deny": ["Read(./.env)"]}}
             ),
             ".claude/settings.local.json": json.dumps({"permissions": {"deny": ["Bash(docker rm:*)"]}}),
         }
@@ -44,32 +44,44 @@ def test_what_claude_code_denies_comes_before_what_it_allows_in_whichever_file(m
         ("deny", "./.env"),
         ("deny", "docker rm"),
         ("deny", "docker rm *"),
-        ("allow", "./**"),
-        ("allow", "docker"),
-        ("allow", "docker *"),
+        ("ask", "./**"),
+        ("ask", "docker"),
+        ("ask", "docker *"),
     ]
 
 
 def test_a_rule_of_a_later_import_comes_before_the_weaker_ones_of_an_earlier_one(machine):
-    machine.write({".claude/settings.json": json.dumps({"permissions": {"allow": ["Bash(git:*)"]}})})
+    machine.write({".claude/settings.json": json.dumps({"permissions": {"ask": ["Bash(git:*)"]}})})
     machine.run("claude", "--approve", "--yes")
     machine.write(
-        {".claude/settings.json": json.dumps({"permissions": {"allow": ["Bash(git:*)"], "ask": ["Bash(git push)"]}})}
+        {".claude/settings.json": json.dumps({"permissions": {"ask": ["Bash(git:*)"], "deny": ["Bash(git push)"]}})}
     )
 
     machine.run("claude", "--approve", "--yes")
 
-    assert rules(machine) == [("ask", "git push"), ("allow", "git"), ("allow", "git *")]
+    assert rules(machine) == [("deny", "git push"), ("ask", "git"), ("ask", "git *")]
 
 
 def test_rules_of_opencode_keep_their_order_whatever_their_rows_say(machine):
     machine.write(
-        {"opencode.json": json.dumps({"permission": {"read": {"src/**": "allow", "*.env": "deny", "a.env": "allow"}}})}
+        {"opencode.json": json.dumps({"permission": {"read": {"src/**": "ask", "*.env": "deny", "a.env": "ask"}}})}
     )
 
     machine.run("opencode", "--approve", "--yes")
 
-    assert rules(machine) == [("allow", "a.env"), ("deny", "*.env"), ("allow", "src/**")]
+    assert rules(machine) == [("ask", "a.env"), ("deny", "*.env"), ("ask", "src/**")]
+
+
+def test_a_project_allows_nothing_and_its_user_does(machine):
+    allowed = json.dumps({"permissions": {"allow": ["Bash(git:*)"], "deny": ["Bash(rm)"]}})
+    machine.write({".claude/settings.json": allowed, "~/.claude/settings.json": allowed})
+
+    found = {(row["scope"], row["name"]): row for row in machine.rows("claude", "--approve", "--yes")}
+
+    assert rules(machine) == [("deny", "rm")]
+    assert found["project", "allow Bash(git:*)"]["outcome"] == "not"
+    assert "in your own settings.json" in found["project", "allow Bash(git:*)"]["why"]
+    assert found["user", "allow Bash(git:*)"]["outcome"] == "taken"
 
 
 def test_the_switch_of_the_guard_is_one_row(machine):

@@ -29,6 +29,13 @@ _ON = (
 )
 
 
+_EVERYTHING = "pi runs it without asking, except what guardrails ask about; allowing everything would stop that"
+_YOURS = (
+    "a project may not allow what you would be asked about; if you want it, add the rule to guardrails.rules"
+    " in your own settings.json"
+)
+
+
 class StrictestFirst(Setting):
     """Rules that go before the first weaker one: the first match decides in pi, the strictest in the other agent."""
 
@@ -56,6 +63,9 @@ def take_rules(
     applied = False
     file = place.target / "settings.json"
     for written, source, rules, why in found:
+        if place.scope == "project" and any(rule["action"] == "allow" for rule in rules):
+            yield left_out("permission", written, source, _YOURS, scope=place.scope)
+            continue
         if not rules:
             yield left_out("permission", written, source, why, scope=place.scope)
             continue
@@ -93,14 +103,26 @@ def _of_claude(written: str, action: str) -> tuple[list[Rule], str]:
     if inside in ("", "*"):
         return _whole(tools, action)
     if tools == ("bash",):
-        return [{"tool": "bash", "command": each, "action": action} for each in _commands(inside)], ""
+        return _of_commands(_commands(inside), action)
     return _of_files(tools, _path(inside), action)
+
+
+def _of_commands(patterns: list[str], action: str) -> tuple[list[Rule], str]:
+    """Return the rules for commands that match one of the patterns."""
+    if action == "allow" and any(map(_names_nothing, patterns)):
+        return [], _EVERYTHING
+    return [{"tool": "bash", "command": each, "action": action} for each in patterns], ""
+
+
+def _names_nothing(pattern: str) -> bool:
+    """Whether a pattern has no letter and no digit, such as ``**``, ``* *`` and ``*:*``: it means every command."""
+    return not any(map(str.isalnum, pattern))
 
 
 def _whole(tools: tuple[str, ...], action: str) -> tuple[list[Rule], str]:
     """Return the rules for all calls of tools; allowing them all would turn the guard off for them."""
     if action == "allow" and not tools[0].startswith("mcp__"):
-        return [], "pi runs it without asking, except what guardrails ask about; allowing everything would stop that"
+        return [], _EVERYTHING
     return [{"tool": tool, "action": action} for tool in tools], ""
 
 
@@ -162,18 +184,11 @@ def _prefix_rule(call: ast.Call) -> tuple[int, str, list[Rule], str]:
         words = part if isinstance(part, list) else [part]
         heads = [f"{head} {_glob(str(word))}".strip() for head in heads for word in words][:50]
     reason = values.get("justification")
-    rules = [
-        {
-            "tool": "bash",
-            "command": command,
-            "action": action,
-            **({"reason": reason} if isinstance(reason, str) and reason.strip() else {}),
-        }
-        for head in heads
-        for command in (head, f"{head} *")
-    ]
+    rules, why = _of_commands([each for head in heads for each in (head, f"{head} *")], action)
+    if isinstance(reason, str) and reason.strip():
+        rules = [{**rule, "reason": reason} for rule in rules]
     words = ["|".join(map(str, part)) if isinstance(part, list) else str(part) for part in pattern]
-    return _ACTIONS.index(action), f"{values.get('decision', 'allow')} {' '.join(words)}", rules, ""
+    return _ACTIONS.index(action), f"{values.get('decision', 'allow')} {' '.join(words)}", rules, why
 
 
 # opencode
@@ -213,7 +228,7 @@ def _of_opencode(tool: str, pattern: str, action: Any, *, alone: bool) -> tuple[
     if pattern == "*" and tools and (alone or action == "allow"):  # a rule without a pattern leaves no exceptions
         return _whole(tools, action)
     if tools == ("bash",):
-        return [{"tool": "bash", "command": each, "action": action} for each in _commands(pattern)], ""
+        return _of_commands(_commands(pattern), action)
     path = pattern.replace("$HOME", "~", 1) if pattern.startswith("$HOME") else pattern
     return _of_files(tools, _glob(path), action)
 
@@ -224,6 +239,8 @@ def _of_files(tools: tuple[str, ...], path: str, action: str) -> tuple[list[Rule
         return [], "pi has no tool of this name"
     if tools[0] not in ("read", "edit", "write", "grep", "find", "ls"):
         return [], "pi's rules match commands and files, not other arguments"
+    if action == "allow" and _names_nothing(path) and not path.startswith("./"):
+        return [], _EVERYTHING
     why = "commands that read the file are not covered" if action == "deny" and tools == ("read",) else ""
     return [{"tool": tool, "path": path, "action": action} for tool in tools], why
 
@@ -255,4 +272,4 @@ def _of_gemini(written: str, action: str) -> tuple[list[Rule], str]:
         return _whole(tools, action)
     if tools != ("bash",):
         return [], "pi's rules match commands and files, not other arguments"
-    return [{"tool": "bash", "command": each, "action": action} for each in (_glob(inside), f"{_glob(inside)} *")], ""
+    return _of_commands([_glob(inside), f"{_glob(inside)} *"], action)
