@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pi_git_kit
-from pi_git_kit import Git, GitFailed, repository_of
+from pi_git_kit import Git, GitFailed, excludes_file, repository_of
 from pi_git_kit.overrides import overrides_of
 
 
@@ -259,3 +259,26 @@ def test_a_program_whose_key_cannot_be_replaced_is_refused(repository):
 
     with pytest.raises(GitFailed, match=r"names a program under 'filter\.a=b\.clean'"):
         pi_git_kit.tree_of_files(repository_of(repository))
+
+
+@pytest.mark.parametrize(
+    ("environ", "place"),
+    [
+        ({"HOME": "/home/ada"}, "/home/ada/.config/git/ignore"),
+        ({"HOME": "/home/ada", "XDG_CONFIG_HOME": "/etc/ada"}, "/etc/ada/git/ignore"),
+        ({"HOME": "/home/ada", "XDG_CONFIG_HOME": ""}, "/home/ada/.config/git/ignore"),
+    ],
+)
+def test_the_users_ignore_file_is_where_git_looks_for_it(tmp_path, environ, place):
+    found = excludes_file(tmp_path, environ={**environ, "PATH": os.environ["PATH"]})
+
+    assert found == Path(place)
+
+
+def test_a_user_without_a_home_folder_has_no_ignore_file(tmp_path, monkeypatch):
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as it does where the user has no entry
+
+    found = excludes_file(tmp_path, environ={"PATH": os.environ["PATH"]})
+
+    assert not found.exists()

@@ -73,7 +73,8 @@ def excludes_file(folder: Path, *, environ: Mapping[str, str] | None = None, pre
     output = run([*options(), "config", "--type=path", "--get", "core.excludesFile"], folder, env, prepare)
     if output.code == 0:
         return folder / os.fsdecode(output.data.removesuffix(b"\n"))
-    return Path(environ.get("XDG_CONFIG_HOME") or "~/.config", "git", "ignore").expanduser()
+    home = environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - Path's raises an error if there is none
+    return Path(environ.get("XDG_CONFIG_HOME") or f"{home}/.config", "git", "ignore")
 
 
 def file_names(git: Git, below: Path | None = None) -> Iterator[str]:
