@@ -128,7 +128,7 @@ async def test_a_rewind_without_changed_files_says_so(pi_session, work, script, 
     await pi_session.prompt("/rewind undo")
 
     assert [each.message for each in fake_ui.notices] == [
-        "No file had changed. /rewind undo undoes the rewind.",
+        "No file had changed. The prompt is in the editor; clear it first to undo the rewind with /rewind undo.",
         "Back to before the rewind.",
     ]
 
@@ -174,6 +174,20 @@ async def test_a_prompt_is_chosen_from_a_list(pi_session, work, says, fake_ui):
     await pi_session.prompt("/rewind")
 
     assert (work / "a.txt").read_text() == "two\n"
+
+
+async def test_the_list_counts_the_files_that_returning_changes(pi_session, work, says, script, fake_ui):
+    await says("two")
+    await says("also", path="b.txt")
+    script.turn(text("nothing to do"))
+    await pi_session.prompt("look")
+    await settled()
+    fake_ui.answers(None)
+
+    await pi_session.prompt("/rewind")
+
+    listed = [row.split("  ", 1)[1].split() for row in fake_ui.asked[-1].options]
+    assert listed == ["now 0 files look".split(), "now 1 file also".split(), "now 2 files two".split()]
 
 
 async def test_a_preview_that_is_refused_changes_nothing(pi_session, work, says, fake_ui):

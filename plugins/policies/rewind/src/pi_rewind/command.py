@@ -109,7 +109,7 @@ async def _go(
     force: bool,
 ) -> dict[str, Any] | None:
     data: dict[str, Any] = {"kind": "restored", "to": point.entry}
-    notice = None
+    notice, missing, is_filled = None, [], False
     if what != "conversation":
         now = None
         if ctx.has_ui:
@@ -121,8 +121,7 @@ async def _go(
         done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force, now=now)
         data |= {"tree": done.tree, "undo": done.before}
         missing = await asyncio.to_thread(not_covered, checkpoints, point, done.kept)
-        files = f"Restored {counted(done.changes)}." if done.changes else "No file had changed."
-        notice = " ".join((f"{files} /rewind undo undoes the rewind.", *missing))
+        notice = f"Restored {counted(done.changes)}." if done.changes else "No file had changed."
     if what != "files":
         if isinstance(ctx.session.branch()[-1], CustomMessageEntry):
             mark()  # undo cannot return to a message itself: that would take it back for editing
@@ -131,8 +130,11 @@ async def _go(
         data["leaf"] = None if moved.cancelled else leaf
         if moved.editor_text and ctx.has_ui:
             ctx.ui.set_editor_text(moved.editor_text)
-    if notice is not None:
-        ctx.ui.notify(notice, "info")  # after the move, which shows the conversation anew
+            is_filled = True
+    if notice is not None:  # after the move, which shows the conversation anew
+        how = "The prompt is in the editor; clear it first to undo the rewind with /rewind undo."
+        undo = how if is_filled else "/rewind undo undoes the rewind."
+        ctx.ui.notify(" ".join((notice, undo, *missing)), "info")
     return data if "undo" in data else None
 
 

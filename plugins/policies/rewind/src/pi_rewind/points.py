@@ -115,18 +115,19 @@ class Points:
 
 
 def rows_of(points: Points, checkpoints: Checkpoints, now: datetime) -> list[str]:
-    """Return a line for each point, oldest first: id, age, number of files changed since, start of the prompt.
+    """Return a line for each point, oldest first: id, age, number of files that returning changes, start of the prompt.
 
     Raises:
         GitFailed: git is missing.
     """
     from pi_core import one_line
 
-    trees = [*(each.tree for each in points.points[1:]), points.last or ""]
+    last = points.last or ""
+    has_last = checkpoints.has(last)
     cells = []
-    for point, after in zip(points.points, trees, strict=True):
-        stored = checkpoints.has(point.tree) and checkpoints.has(after)
-        files = counted(checkpoints.changes(point.tree, after)) if stored else "no longer stored"
+    for point in points.points:
+        stored = has_last and checkpoints.has(point.tree)
+        files = counted(checkpoints.changes(point.tree, last)) if stored else "no longer stored"
         cells.append((point.entry, _age(now, point.timestamp), files, one_line(point.text)))
     widths = [max(map(len, column), default=0) for column in zip(*cells, strict=True)]
     return [f"{entry}  {age:>{widths[1]}}  {files:>{widths[2]}}  {text}" for entry, age, files, text in cells]
