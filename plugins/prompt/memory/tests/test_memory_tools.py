@@ -40,7 +40,26 @@ async def test_what_the_user_confirms_is_written(
     asked = fake_ui.asked[0]
     assert (asked.kind, asked.title) == ("approve", "Remember this?")
     assert asked.text == "Prefers short answers\n\nThe model wants to write it down for later sessions."
-    assert [notice.level for notice in fake_ui.notices] == ["info"]
+    assert fake_ui.notices == []  # the user reads the result
+
+
+async def test_a_folder_below_home_is_shown_with_its_tilde(
+    pi_session: AgentSession,
+    script: ScriptedProvider,
+    fake_ui: FakeUI,
+    pi_agent_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOME", str(pi_agent_dir.parent))
+    place = f"~/{pi_agent_dir.name}/MEMORY.md"
+    fake_ui.answers(True, True)
+
+    remembered, _ = await called(pi_session, script, "remember", text="Uses fish", scope="global")
+    forgotten, _ = await called(pi_session, script, "forget", text="Uses fish", scope="global")
+
+    assert remembered.startswith(f"Remembered in {place}, section 'Preferences': Uses fish")
+    assert forgotten == f"Removed from {place}:\n- Uses fish"
+    assert fake_ui.notices == []
 
 
 async def test_secrets_are_not_remembered(

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from pi_core import change_text
+from pi_core.base.paths import below_home
 from pi_hookspecs import Approval, ToolContext, ToolResult, UserError, approval_choices, tool
 from pi_memory.document import add, cleaned, entries, find, remove
 from pi_memory.kind import MAX_BYTES
@@ -48,7 +49,8 @@ async def remember(
     outside = outside_sources(ctx)
     warning = f"\n\nCareful: written after reading from outside the project: {'; '.join(outside)}" if outside else ""
     why = f"The model wants to write it down for later sessions.{warning}"
-    await _confirm(ctx, "Remember this?", entry, why, f"it is written to {path}, section {heading!r}")
+    shown = below_home(path)
+    await _confirm(ctx, "Remember this?", entry, why, f"it is written to {shown}, section {heading!r}")
 
     def edit(before: str | None) -> str | None:
         if any(each.text.casefold() == entry.casefold() for each in entries(before or "")):
@@ -58,8 +60,9 @@ async def remember(
         return after
 
     changed = await _change(path, edit)
-    report = f"Remembered in {path}, section {heading!r}: {entry}" if changed else f"Already in {path}: {entry}"
-    ctx.ui.notify(report + warning, "warning" if outside else "info")
+    report = f"Remembered in {shown}, section {heading!r}: {entry}" if changed else f"Already in {shown}: {entry}"
+    if outside or not ctx.has_ui:  # else the displayed result says it
+        ctx.ui.notify(report + warning, "warning" if outside else "info")
     mark = (
         " It is marked, because this prompt has read content from outside the project." if changed and outside else ""
     )
@@ -95,8 +98,9 @@ async def forget(text: str, ctx: ToolContext, scope: Literal["project", "global"
         return remove(before or "", entry)
 
     await _change(path, edit)
-    report = f"Removed from {path}:\n{gone}"
-    ctx.ui.notify(report, "info")
+    report = f"Removed from {below_home(path)}:\n{gone}"
+    if not ctx.has_ui:  # else the displayed result says it
+        ctx.ui.notify(report, "info")
     return ToolResult.text(report, details={"path": str(path), "removed": gone})
 
 
