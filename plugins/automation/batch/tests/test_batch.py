@@ -353,6 +353,27 @@ def test_an_answer_that_was_cut_fails_its_task_at_once_and_keeps_the_changes(bat
     assert "+hi" in (tmp_path / "out" / result["patch"]).read_text()
 
 
+REFUSES = """
+from attrs import evolve
+from pi_hookspecs import MessageEndResult, hookimpl
+
+@hookimpl
+def message_end(event):
+    if event.message.role == "assistant":
+        why = '401: {"error": {"message": "invalid x-api-key"}}\\nLog in again.'
+        return MessageEndResult(message=evolve(event.message, stop_reason="error", error_message=why))
+"""
+
+
+def test_a_refused_request_is_reported_in_words(batch, tmp_path):
+    (tmp_path / "refuses.py").write_text(REFUSES)
+
+    batch([{"id": "a", "prompt": "Hello", "plugins": [str(tmp_path / "refuses.py")]}], "--retries", "0")
+
+    (result,) = lines(tmp_path / "out" / "results.jsonl")
+    assert result["error"] == "invalid x-api-key. Log in again."
+
+
 @pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is there")
 def test_an_engine_that_is_not_there_is_named_and_leaves_no_results(batch):
     tasks = [{"id": "a", "prompt": "Count the words in n.txt", "files": {"n.txt": "one"}}]

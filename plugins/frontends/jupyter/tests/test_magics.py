@@ -323,6 +323,18 @@ def test_a_failed_request_is_shown_and_fails_the_cell(shell, script) -> None:
     assert done.error is not None
 
 
+def test_the_answer_of_a_server_is_read_and_not_shown_as_json(shell, script) -> None:
+    from pi_testing import error
+
+    script.turn(error('401: {"error": {"message": "The harbour is closed."}}\nWait for the tide.'))
+
+    done = shell.run("%%pi\nHello")
+
+    assert "The harbour is closed. Wait for the tide." in done.plain
+    assert str(done.error) == "The harbour is closed. Wait for the tide."
+    assert "{" not in done.plain + done.printed
+
+
 def test_the_model_and_the_session_are_shown(shell, script) -> None:
     assert f"{script.model.provider}/{script.model.id}" in shell.run("%pi_model").printed
     assert "in memory" in shell.run("%pi_session").printed

@@ -13,6 +13,7 @@ from attrs import define, field, frozen
 
 from pi_batch.place import make_place
 from pi_batch.record import Record, session_totals
+from pi_core import error_text
 from pi_hookspecs import PiError, UserError
 from pi_process_kit import PiAnswer, StopTasks, pi_events, run_pi, run_shell
 
@@ -185,7 +186,8 @@ class _Attempt:
     async def _take(self, answer: PiAnswer) -> None:
         self.answers += 1
         self.was_cut = answer.stop_reason == "length"
-        self.record.answer, self.record.model, self.record.error = answer.text, answer.model, answer.error
+        self.record.answer, self.record.model = answer.text, answer.model
+        self.record.error = answer.error and error_text(answer.error).sentences
         await self.limits.spend(answer.dollars)
         if answer.stop_reason == "toolUse" and await self.limits.exhausted():
             raise StopTasks  # it would ask again

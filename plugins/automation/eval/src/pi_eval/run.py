@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
 
+from pi_core import error_text
 from pi_eval.checks import CheckResult, check_run
 from pi_hookspecs import PiError
 from pi_process_kit import PiAnswer, pi_events, run_pi, run_shell, write_files
@@ -72,7 +73,7 @@ class Record:
         self.tokens += answer.tokens
         self.dollars += answer.dollars
         self.calls += answer.calls
-        self.answer, self.error = answer.text, answer.error
+        self.answer, self.error = answer.text, answer.error and error_text(answer.error).sentences
 
 
 async def run_one(task: Task) -> Record:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_core import error_text
 from pi_hookspecs import AssistantMessage, UserError
 from pi_replay.compare import Divergence, Report, Row
 from pi_replay.recording import key_of
@@ -92,7 +93,7 @@ class Replay:
             return
         if message.stop_reason in ("error", "aborted"):
             if message.stop_reason == "error" and not row.turn.was_cut_off:
-                row.error = message.error_message or "the request failed"
+                row.error = error_text(message.error_message or "the request failed").sentences
             return
         row.error = None  # of a request that was repeated
         row.answers.append(message)

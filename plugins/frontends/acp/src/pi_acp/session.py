@@ -15,6 +15,7 @@ from pi_acp.replay import replayed
 from pi_acp.tool_calls import changed_line, diffs_of, path_of
 from pi_acp.ui import AcpUI
 from pi_acp.updates import Updates
+from pi_core.base.error_text import error_text
 from pi_core.base.process.streams import warn
 from pi_hookspecs import MissingKey, NoModel
 
@@ -233,7 +234,7 @@ def _outcome(answer: AssistantMessage | None) -> dict[str, Any]:
     """
     reason = "stop" if answer is None else answer.stop_reason
     if answer is not None and reason == "error":
-        raise RpcError(-32603, answer.error_message or "The request to the model failed")
+        raise RpcError(-32603, error_text(answer.error_message or "The request to the model failed").sentences)
     if reason == "aborted":
         return _CANCELLED
     if answer is not None and answer.raw_stop_reason == "refusal":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
+from pi_core.base.error_text import error_text
 from pi_export_html.html_text import Html, join, tag
 from pi_export_html.markdown import markdown
 from pi_export_html.tools import call_line, tool_box
@@ -104,7 +105,7 @@ class AnswerView:
             case "message_end" if isinstance(event.message, ToolResultMessage):
                 self._take_result(event.message)
             case "auto_retry_start":
-                self._note(f"Retrying in {event.delay_ms / 1000:.0f} s: {event.error_message}")
+                self._note(f"Retrying in {event.delay_ms / 1000:.0f} s: {error_text(event.error_message).words}")
             case "compaction_start":
                 self._note("Compacting the conversation")
             case "extension_error":
@@ -138,7 +139,7 @@ class AnswerView:
 
     def _note_failure(self, message: AssistantMessage) -> None:
         if message.error_message and message.stop_reason != "aborted":
-            self._note(message.error_message)
+            self._note(error_text(message.error_message).sentences)
 
     def _note(self, text: str) -> None:
         self.draw()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 
-from pi_hookspecs import PiError
+from pi_core.base.error_text import error_text
+from pi_hookspecs import PiError, RequestFailed
 from pi_jupyter.notebook import Notebook, Reply
 from pi_jupyter.widgets import can_answer, with_await
 
@@ -182,6 +183,8 @@ def _tried(function: Callable[[], T]) -> T:
 def _mistakes() -> Iterator[None]:
     try:
         yield
+    except RequestFailed as error:
+        raise UsageError(error_text(str(error)).sentences) from error
     except PiError as error:
         raise UsageError(str(error)) from error
     except KeyboardInterrupt:

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from pi_cli.activity import call_line
 from pi_cli.words import one_line, shorten
+from pi_core.base.error_text import error_text
 from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _line(text: str) -> str:
 
 def _answer(message: Any) -> str:
     calls = (f"[{call_line(call.name, call.arguments, _CALL)}]" for call in message.tool_calls)
-    failure = f"(failed: {message.error_message})" if message.error_message else ""
+    failure = f"(failed: {error_text(message.error_message).words})" if message.error_message else ""
     return " ".join(filter(None, [message.text[:_LONGEST], *calls, failure]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.error_text import error_text
 from pi_hookspecs import text_of
 from pi_tui.lines.tools.view import label
 from pi_tui.selectors.tree_rows import Tree, TreeEntry
@@ -62,7 +63,7 @@ def _result(message: Any, calls: Mapping[str, Any]) -> str:
 
 _ROLES: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
     "user": ("user", lambda message: as_typed(message.text)),
-    "assistant": ("assistant", lambda message: message.text or (message.error_message or "")),
+    "assistant": ("assistant", lambda message: message.text or error_text(message.error_message or "").words),
     "toolResult": ("tool", None),
     "bashExecution": ("bash", lambda message: f"[bash]: {message.command}"),
     "custom": ("custom", lambda message: f"[{message.custom_type}]: {text_of(message.content)}"),
