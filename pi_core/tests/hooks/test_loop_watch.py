@@ -423,3 +423,16 @@ async def test_the_debugger_of_an_author_is_not_interrupted(hooks):
         await until(lambda: answers)
 
     assert answers == ["continued"]
+
+
+async def test_c_code_that_keeps_the_interpreter_is_named_when_it_returns(hooks):
+    code = plugin("counts")
+    define(code, "def counts():\n    for _ in range(3):\n        sum(range(30_000_000))\n")
+    hooks.block_seconds = 600
+    hooks.watch()
+
+    asyncio.get_running_loop().call_soon(code.counts)
+    await until(lambda: hooks.failures)
+
+    assert [(each.plugin, each.kind) for each in hooks.failures] == [("counts", "blocking")]
+    assert "/plugins/counts.py, line 3" in str(hooks.failures[0])

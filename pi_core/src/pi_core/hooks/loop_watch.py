@@ -51,13 +51,13 @@ __all__ = [
 BLOCKING_SECONDS = 1.0
 """After this time, code that blocks the event loop is named."""
 
-_IDLE_SECONDS = 0.6
+_IDLE_SECONDS = 0.85
 """Time between two looks at a loop that did not stand still at the last one."""
 
 _BLOCKED_SECONDS = 0.1
 """Time between two looks at a loop that stands still."""
 
-_ALARM_SECONDS = 1.0
+_ALARM_SECONDS = 1.2
 """Time after a look until the timer looks, if the thread has not looked before."""
 
 _IMPORT_SECONDS = 30.0
@@ -344,7 +344,8 @@ class LoopWatch:
         """Compare the stack with the one of the last look."""
         now, computed = time.monotonic(), self._thread_time()
         # Time in which the process was suspended does not count; time in which it computed always does.
-        passed = max(min(now - self._looked, _ALARM_SECONDS), computed - self._computed)
+        burned, is_late = computed - self._computed, now - self._looked >= _ALARM_SECONDS
+        passed = max(min(now - self._looked, _ALARM_SECONDS), burned)
         self._looked, self._computed = now, computed
         callback = _callback_of(frame)
         known = self._now
@@ -355,10 +356,9 @@ class LoopWatch:
         if known is None or known.callback is not callback or known.plugin != found.plugin:
             self._over()
             self._now = found
-            if passed > _ALARM_SECONDS:
-                found.seconds = passed  # C code that no thread could look at
-            else:
+            if not is_late or burned < _ALARM_SECONDS / 2:
                 return
+            found.seconds = burned  # in C code, which no thread could look at
         else:
             known.seconds += passed
             known.place, known.is_importing, known.is_debugging = found.place, found.is_importing, found.is_debugging
