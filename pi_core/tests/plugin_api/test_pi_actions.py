@@ -339,6 +339,54 @@ async def test_commands_change_the_session(activated, script):
     assert (seen[3].cancelled, seen[3].selected_text) == (False, "hi")
 
 
+STARTS = {
+    "a new session": lambda ctx: ctx.new_session(),
+    "another session": lambda ctx: ctx.switch_session("/none.jsonl"),
+    "a fork": lambda ctx: ctx.fork("none"),
+    "the tree": lambda ctx: ctx.navigate_tree("none"),
+    "a reload": lambda ctx: ctx.reload(),
+    "a reload in a task": lambda ctx: asyncio.create_task(ctx.reload()),
+    "several at once": lambda ctx: asyncio.gather(ctx.new_session()),
+}
+
+
+@pytest.mark.parametrize("kind", STARTS)
+async def test_what_waits_for_the_start_fails_at_once_inside_it(activated, script, kind):
+    raised = []
+
+    def activate(pi):
+        async def early(event, ctx):
+            with pytest.raises(AgentBusy, match="session_start cannot") as caught:
+                await STARTS[kind](ctx)
+            raised.append(caught.value)
+
+        pi.on("session_start", early)
+
+    session = await activated(activate)
+    script.turn(text("Hello."))
+
+    assert len(raised) == 1
+    assert (await session.prompt("hi")).text == "Hello."
+
+
+async def test_a_reload_inside_a_reload_fails_at_once(activated):
+    raised = []
+
+    def activate(pi):
+        async def again(event, ctx):
+            if event.reason == "reload":
+                with pytest.raises(AgentBusy, match="wait for itself") as caught:
+                    await ctx.reload()
+                raised.append(caught.value)
+
+        pi.on("session_start", again)
+
+    session = await activated(activate)
+    await session.reload()
+
+    assert len(raised) == 1
+
+
 async def test_a_hook_inside_a_prompt_and_a_tool_cannot_wait_for_it(activated, script):
     raised = []
 

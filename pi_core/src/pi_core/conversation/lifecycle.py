@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pi_core.base.process.forks import ForkGuard
 from pi_core.conversation.resources import discover_resources
 from pi_core.hooks.loop_watch import show_waiting, watch_loop
+from pi_core.hooks.running_call import is_in_hook
 from pi_core.plugin_api.handles import ENDED
 from pi_hookspecs import PiError
 
@@ -92,6 +93,10 @@ class Lifecycle:
     def is_starting(self) -> bool:
         """Whether ``session_start`` is being emitted, so that no prompt can be answered yet."""
         return self._starting.locked() or self._parts.is_reloading
+
+    def is_inside_start(self) -> bool:
+        """Whether the caller is part of a hook for which the start waits."""
+        return self._starting.locked() and is_in_hook()
 
     async def start(self) -> None:
         """Activate the plugins and emit ``session_start``; see ``AgentSession.start``."""

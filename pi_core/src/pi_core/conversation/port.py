@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_core.hooks.running_call import is_in_hook
 from pi_core.plugin_api.settings import PluginSettings
 
 if TYPE_CHECKING:
@@ -162,6 +163,12 @@ class PluginPort:
 
     def is_inside_prompt(self) -> bool:
         return self._runtime.gate.is_inside_prompt()
+
+    def is_inside_start(self) -> bool:
+        return self._parts.lifecycle.is_inside_start()
+
+    def is_inside_reload(self) -> bool:
+        return self._parts.reloader.is_going_on and is_in_hook()
 
     def has_queued_messages(self) -> bool:
         return self._runtime.agent.has_queued_messages()

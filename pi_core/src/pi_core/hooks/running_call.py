@@ -13,10 +13,16 @@ from pi_hookspecs import ABORT_GRACE
 if TYPE_CHECKING:
     from pi_core.hooks.records import HookCall, HookImplementation
 
-__all__ = ["CANCELLATIONS", "RunningCall", "current_call"]
+__all__ = ["CANCELLATIONS", "RunningCall", "current_call", "is_in_hook"]
 
 current_call: ContextVar[RunningCall | None] = ContextVar("current_call", default=None)
 """The hook call in which the current task runs; dialogs pause its clock."""
+
+
+def is_in_hook() -> bool:
+    """Whether a hook that has not ended called this task or started it; it may wait for the task."""
+    call = current_call.get()
+    return call is not None and not call.ended
 
 
 CANCELLATIONS = 3

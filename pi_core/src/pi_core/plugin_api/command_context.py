@@ -30,19 +30,19 @@ class CommandContext(Handle):
         self, *, parent_session: str | None = None, setup: Callable[[Any], Awaitable[None] | None] | None = None
     ) -> SessionChange:
         """Begin a new conversation."""
-        session = self._outside_prompt("begin another session")
+        session = self._started("begin another session")
         return _change(done=await session.new_session(parent_session=parent_session, setup=setup))
 
     async def fork(self, entry_id: str, *, position: Literal["before", "at"] = "before") -> SessionChange:
         """Open a copy of the conversation."""
         from pi_hookspecs import SessionChange
 
-        outcome = await self._outside_prompt("fork the session").fork(entry_id, position)
+        outcome = await self._started("fork the session").fork(entry_id, position)
         return SessionChange(cancelled=outcome.cancelled, selected_text=outcome.selected_text)
 
     async def switch_session(self, session_path: str | Path) -> SessionChange:
         """Open a stored conversation."""
-        return _change(done=await self._outside_prompt("switch the session").switch_session(session_path))
+        return _change(done=await self._started("switch the session").switch_session(session_path))
 
     async def navigate_tree(
         self,
@@ -54,7 +54,7 @@ class CommandContext(Handle):
         label: str | None = None,
     ) -> TreeNavigation:
         """Continue from another entry."""
-        return await self._outside_prompt("walk the tree").navigate_tree(
+        return await self._started("walk the tree").navigate_tree(
             target_id,
             summarize=summarize,
             custom_instructions=custom_instructions,
@@ -64,7 +64,16 @@ class CommandContext(Handle):
 
     async def reload(self) -> None:
         """Load local extensions again and activate all plugins again."""
-        await self._session.reload()
+        session = self._session
+        if session.is_inside_reload():
+            raise AgentBusy("A hook of a reload cannot reload the plugins: the reload would wait for itself.")
+        _check_started(session, "reload the plugins")
+        await session.reload()
+
+    def _started(self, what: str) -> SessionPort:
+        session = self._outside_prompt(what)
+        _check_started(session, what)
+        return session
 
     def _outside_prompt(self, what: str) -> SessionPort:
         """Return the session; raise inside a prompt, since the action would wait for this prompt: a deadlock."""
@@ -75,6 +84,15 @@ class CommandContext(Handle):
                 " or in a separate task."
             )
         return session
+
+
+def _check_started(session: SessionPort, what: str) -> None:
+    """Raise inside the start of the session, for which the action would wait: a deadlock."""
+    if session.is_inside_start():
+        raise AgentBusy(
+            f"A handler of session_start cannot {what}: the start would wait for itself. Do it in a command,"
+            " or when the first prompt begins (before_agent_start)."
+        )
 
 
 def _change(*, done: bool) -> SessionChange:

@@ -297,6 +297,14 @@ class SessionPort(ProviderPort, Protocol):
         """Whether the caller runs as part of the current prompt, for example in a hook or a listener."""
         ...
 
+    def is_inside_start(self) -> bool:
+        """Whether the caller, or what it was started by, is a hook that runs while the session starts."""
+        ...
+
+    def is_inside_reload(self) -> bool:
+        """The same for a reload of the plugins."""
+        ...
+
     def has_queued_messages(self) -> bool:
         """Whether messages are queued for the agent."""
         ...

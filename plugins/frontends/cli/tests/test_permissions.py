@@ -7,8 +7,10 @@ import json
 import pytest
 
 import pi_cli
+from pi_cli.permissions import _rows
 from pi_core import TrustStore
 from pi_core.host.approved import approve_packages, are_packages_approved
+from pi_hookspecs import Permission
 
 pytestmark = pytest.mark.pi(plugins={"cli": pi_cli})
 
@@ -77,3 +79,12 @@ def test_the_subcommand_lists_numbers_and_removes_by_them(pi):
     assert len(pi.run("permissions").stdout.splitlines()) == 1
     wrong = pi.run("permissions", "--remove", "7")
     assert (wrong.returncode, "There is no decision 7" in wrong.stderr) == (1, True)
+
+
+def test_escape_sequences_in_a_decision_and_its_folder_are_shown_and_not_sent():
+    evil = "/srv/n\x1b]0;OWNED\x07x"
+
+    (row,) = _rows([Permission("1", what=evil, place=evil, store="Approved servers")])
+
+    assert "\x1b" not in row
+    assert row.count(r"n\x1b]0;OWNED\x07x") == 2

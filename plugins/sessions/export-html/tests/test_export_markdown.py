@@ -53,3 +53,19 @@ def test_no_text_closes_its_block(text):
 
     assert opening == f"{closing}text"
     assert closing not in [line.strip()[: len(closing)] for line in lines]
+
+
+def test_escape_sequences_of_a_conversation_do_not_reach_the_terminal_of_a_reader(session):
+    evil = "a\x1b]52;c;ZXZpbA==\x07b\x9b31m\u202ec\r\n\td"
+    session.append_session_info(evil)
+    session.append_message(UserMessage(content=evil))
+    call = ToolCall(id="c1", name="bash", arguments={evil: evil})
+    session.append_message(AssistantMessage(content=(TextContent(text=evil), call), api="a", provider="p", model=evil))
+    result = ToolResultMessage(tool_call_id="c1", tool_name="bash", content=(TextContent(text=evil),))
+    session.append_message(result)
+    session.append_message(BashExecutionMessage(command=evil, output=evil))
+
+    text = exported(session)
+
+    assert not {*text} & {*"\x1b\x07\x9b\u202e\r"}
+    assert r"a\x1b]52;c;ZXZpbA==\x07b\x9b31m\u202ec" in text

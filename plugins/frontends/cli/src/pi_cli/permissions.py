@@ -155,7 +155,7 @@ def run_permissions(arguments: Sequence[str], host: PluginHost) -> int:
 
 def _rows(found: Sequence[Permission]) -> list[str]:
     """Return the rows of a table, all different."""
-    places = [path_end(below_home(each.place), _WIDEST, width_of) for each in found]
+    places = [path_end(one_line(below_home(each.place)), _WIDEST, width_of) for each in found]
     columns = [(_headline(each, _WIDEST), each.store, place) for each, place in zip(found, places, strict=True)]
     widest, store = (max(width_of(row[at]) for row in columns) for at in (0, 1))
     rows: list[str] = []

@@ -1,10 +1,14 @@
-"""The exporter of the format ``markdown``: the conversation of the current branch, as text to read or to paste."""
+"""The exporter of the format ``markdown``: the conversation of the current branch, as text to read or to paste.
+
+Escape sequences in it are made visible, because people read such files with ``cat`` too.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from pi_core import clean_text
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
@@ -34,7 +38,7 @@ class MarkdownExporter:
         parts = [f"# {session.name or 'Session ' + session.id}"]
         for entry in session.branch():
             parts += _entry(entry)
-        return ("\n\n".join(parts) + "\n").encode("utf-8", "replace")
+        return (clean_text("\n\n".join(parts)) + "\n").encode("utf-8", "replace")
 
 
 def _entry(entry: SessionEntry) -> Iterator[str]:
