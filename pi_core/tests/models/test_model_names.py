@@ -120,6 +120,18 @@ def test_the_error_of_an_unknown_name_suggests_similar_models(registry, name, me
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "usable", "other"),
+    [("sonet", "similar names are beta/sonnet-5. ", "acme"), ("beta-opsu", "Did you mean beta/opus?", "openai")],
+)
+def test_models_that_can_be_used_are_suggested_before_all_others(registry, name, usable, other):
+    with pytest.raises(UnknownName) as caught:
+        registry(BETA_API_KEY="k").find(name)
+
+    assert usable in str(caught.value)
+    assert other not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["son/o", "ahk", "o/s"])
 def test_scattered_letters_are_not_similar(registry, name):
     with pytest.raises(UnknownName) as caught:

@@ -185,11 +185,14 @@ class ModelResolver:
         if self._tables.problems:
             missing = f"No plugin registers a provider {prefix!r}" if slash else "No model has this in its id or name"
             return UnknownName("model", reference, (), f"{missing}; models.json, which may define it, has errors")
-        close = searched(reference, models)
+        usable = {model.reference for each in self.ready() for model in self.provider(each).models}
+        first = [model for model in models if model.reference in usable]
+        close = searched(reference, first) or searched(reference, models)
         if 0 < len(close) <= _MAX_SIMILAR:
             hint += f"; similar names are {', '.join(self._format_names(close))}"
         hint += ". pi --list-models [SEARCH] shows them, as does /model"
-        return UnknownName("model", reference, [model.reference for model in models], hint)
+        error = UnknownName("model", reference, usable, hint)
+        return error if error.nearest else UnknownName("model", reference, [each.reference for each in models], hint)
 
     def exact(self, info: ProviderInfo, model_id: str) -> Model:
         """Return a provider's model; an id that the provider does not list becomes a custom model, with a warning.
