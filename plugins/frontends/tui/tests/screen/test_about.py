@@ -103,6 +103,16 @@ async def test_a_key_that_always_scrolls_is_not_listed_for_the_editor(desk) -> N
     assert keys >= {"ctrl+pageUp: Move up by a page", "pageUp: Scroll up by a page"}
 
 
+async def test_the_keys_that_stop_and_send_are_listed_before_those_that_move_the_cursor(desk) -> None:
+    async with desk((100, 24)) as user:
+        await user.type("/hotkeys", "enter")
+        shown = await user.sees(
+            "At the prompt", "Stop what is running", "Clear the prompt", "Use the next thinking level"
+        )
+
+    assert "Move up; from the first line" not in shown
+
+
 async def test_a_wrapped_row_of_the_keys_stays_in_its_column(desk) -> None:
     async with desk((60, 20)) as user:
         await user.type("/hotkeys", "enter")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_core.settings.schema_info import settings
-from pi_tui.port.local_settings import _MENU
+from pi_tui.port.local_settings import _LABELS, _MENU, read_settings
+from pi_tui.selectors.settings import SettingSelector
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -150,3 +151,12 @@ def test_the_settings_of_the_menu_exist() -> None:
     named = [name for names in _MENU.values() for name in names]
     assert {*named} <= {each.name for each in settings()}
     assert len(named) < 40
+
+
+@pytest.mark.parametrize(("name", "label"), _LABELS.items())
+def test_a_setting_is_found_by_its_label_in_the_original(pi_session: AgentSession, name: str, label: str) -> None:
+    selector = SettingSelector(read_settings(pi_session.settings))
+    selector.field.paste(label.lower())
+    selector.searched()
+
+    assert name in [row.name for row in selector.choices.found]

@@ -65,6 +65,32 @@ _MENU = {
 }
 """The settings that people change: group, name, and title."""
 
+_LABELS = {
+    "compaction.enabled": "Auto-compact",
+    "terminal.showImages": "Show images",
+    "images.autoResize": "Auto-resize images",
+    "images.blockImages": "Block images",
+    "enableSkillCommands": "Skill commands",
+    "showHardwareCursor": "Show hardware cursor",
+    "editorPaddingX": "Editor padding",
+    "outputPad": "Output padding",
+    "autocompleteMaxVisible": "Autocomplete max items",
+    "terminal.clearOnShrink": "Clear on shrink",
+    "terminal.showTerminalProgress": "Terminal progress",
+    "steeringMode": "Steering mode",
+    "followUpMode": "Follow-up mode",
+    "transport": "Transport",
+    "hideThinkingBlock": "Hide thinking",
+    "collapseChangelog": "Collapse changelog",
+    "quietStartup": "Quiet startup",
+    "doubleEscapeAction": "Double-escape action",
+    "treeFilterMode": "Tree filter mode",
+    "defaultThinkingLevel": "Thinking level",
+    "defaultProjectTrust": "Default project trust",
+    "theme": "Theme",
+}
+"""The labels of the original's list of settings, which people look for here."""
+
 _KINDS: dict[str, Literal["boolean", "number", "text"]] = {
     "boolean": "boolean",
     "integer": "number",
@@ -106,4 +132,5 @@ def read_settings(settings: Settings) -> Iterator[SettingRow]:
             is_whole=node.get("type") == "integer",
             group=group,
             title=title,
+            label_before=_LABELS.get(each.name, ""),
         )

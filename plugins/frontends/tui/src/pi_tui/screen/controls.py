@@ -51,6 +51,9 @@ _OF_EDITOR = "tui.editor."
 _SCROLLING = ("tui.altScreen.pageUp", "tui.altScreen.pageDown")
 """Actions whose keys the editor at the prompt never gets, whatever its own actions are bound to."""
 
+_FIRST = ("app.", "tui.input.")
+"""How the names of the actions begin that are listed before those that move the cursor and scroll."""
+
 _PLACES: Mapping[Place, str] = {
     "main": "At the prompt",
     "search": "In the search of the conversation",
@@ -319,7 +322,9 @@ class Controls(_App):
         """Return keys and descriptions of their actions; a row without a key is the heading of a group."""
         rows = []
         for place, title in _PLACES.items():
-            found = [self._keys_row(each) for each in ACTIONS.values() if each.places[0] == place]
+            actions = [each for each in ACTIONS.values() if each.places[0] == place]
+            actions.sort(key=lambda each: not each.id.startswith(_FIRST))
+            found = [self._keys_row(each) for each in actions]
             rows += [("", title), *filter(None, found)] if any(found) else []
         plugins = [(each.name, f"{each.description} ({each.plugin})") for each in self.port.shortcuts()]
         return [*rows, *([("", "Keys of plugins"), *plugins] if plugins else [])]

@@ -45,6 +45,7 @@ class SettingRow(NamedTuple):
         is_whole: Whether a number must be whole.
         group: The heading below which it is in the menu; empty if it is only in the list of all settings.
         title: Its name in words.
+        label_before: Its label in the original pi, by which it is found as well.
     """
 
     name: str
@@ -57,6 +58,7 @@ class SettingRow(NamedTuple):
     is_whole: bool = False
     group: str = ""
     title: str = ""
+    label_before: str = ""
 
     @property
     def text(self) -> str:
@@ -67,6 +69,10 @@ class SettingRow(NamedTuple):
     def label(self) -> str:
         """The title, or the dotted name."""
         return self.title or self.name
+
+
+def _searched_words(row: SettingRow) -> str:
+    return f"{row.description} {row.label_before}".lower()
 
 
 _ALL = SettingRow(
@@ -106,7 +112,7 @@ class SettingSelector(Selector[SettingRow]):
         self._rows = self._named(rows)
         self._drawn_group = ""
         text = "{0.title} {0.name}".format
-        super().__init__(Choices(self._rows, text, key=lambda row: row.name, more=lambda row: row.description.lower()))
+        super().__init__(Choices(self._rows, text, key=lambda row: row.name, more=_searched_words))
         self._value: Field | None = None
         self.problem = ""
         self.choices.replace(self._offered())
