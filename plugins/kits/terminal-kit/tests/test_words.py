@@ -60,6 +60,28 @@ def test_a_session_is_not_called_by_the_text_of_an_attached_file():
     assert session_title('<file name="x">', attached) == '<file name="x">'
 
 
+@for_each(
+    ("message", "title"),
+    [
+        ("Why does it fail at noon? " + "The log has more. " * 9, "Why does it fail at noon?"),
+        (
+            "Hello. " + "The log has more " * 9,
+            "Hello. The log has more The log has more The log has more The log has more The…",
+        ),
+        ("diff --git a/tide.py b/tide.py\n" + "-line\n+other line\n" * 50, None),
+        ("潮はいつ満ちますか。教えてください。" * 9, "潮はいつ満ちますか。"),
+        ("潮" * 800, "潮" * 79 + "…"),
+        ("x" * 80, "x" * 80),
+    ],
+)
+def test_the_title_of_a_long_message_is_its_first_sentence_or_its_first_words(message: str, title: str | None) -> None:
+    made = session_title(None, message)
+
+    assert title is None or made == title
+    assert len(made) <= 80
+    assert session_title(message, "hello") == " ".join(message.split())  # what the user named it stays
+
+
 def test_numbers_have_their_things() -> None:
     assert (count(1, "message"), count(1200, "message")) == ("1 message", "1,200 messages")
     assert compacted(12345) == "Compacted from 12,345 tokens"

@@ -15,6 +15,12 @@ _AGES = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("w", 7 * 86_400), ("d", 86_4
 _ATTACHED = re.compile(r'<file name="([^"\n]*)">.*?(?:</file>|\Z)', re.DOTALL)
 """A file in the text of a message; the last one is cut off if the text is."""
 
+_TITLE = 80
+"""Characters of a message that name its session."""
+
+_SENTENCE = re.compile(r".{9,79}?(?:[.!?](?= )|[。！？])")  # noqa: RUF001 - full stops of other languages
+"""The first sentence of a message, if it can be its title; what is shorter says too little."""
+
 _MINUTE, _HOUR = 60, 3600
 
 
@@ -51,9 +57,19 @@ def age(seconds: float) -> str:
 def session_title(name: str | None, first_message: str) -> str:
     """Return what a stored session is called in a list, on one line: its name, or else its first message.
 
-    Of files that were attached to the message, the list has the names alone.
+    Of files that were attached to the message, the list has the names alone. A long message is cut after its first
+    sentence, or else between words.
     """
-    return " ".join((name or _ATTACHED.sub(_name_of_file, first_message)).split()) or "(no messages)"
+    if name:
+        return " ".join(name.split()) or "(no messages)"
+    words = " ".join(_ATTACHED.sub(_name_of_file, first_message).split())
+    if len(words) <= _TITLE:
+        return words or "(no messages)"
+    end = _SENTENCE.match(words)
+    if end is not None:
+        return end[0]
+    cut = words[:_TITLE].rpartition(" ")[0]  # empty for a language that has no spaces
+    return f"{cut or words[: _TITLE - 1]}…"
 
 
 def _name_of_file(found: re.Match[str]) -> str:
