@@ -8,8 +8,10 @@ import re
 import subprocess
 
 import pytest
+from attrs import evolve
 
 import pi_agents
+from pi_agents.kept import repository as repository_for
 from pi_agents.subcommand import run_subcommand
 from pi_cli.worktree import enter_worktree
 from pi_core import SessionManager, create_agent_session
@@ -231,6 +233,35 @@ async def test_a_worktree_is_dropped_with_its_branch(repository, pi_session, scr
     )
     assert list((pi_agent_dir / "worktrees").glob("*/[!.]*")) == []
     assert git(repository, "branch", "--list", "pi/*") == ""
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_dropped_worktree_comes_back_with_its_files_and_its_branch(
+    repository, pi_session, script, fake_ui, pi_agent_dir, named
+):
+    _, _, member_id = await work(pi_session, script, bash("echo x > x.txt"))
+    fake_ui.answers(True)
+    await pi_session.prompt(f"/agents drop {member_id}")
+
+    await pi_session.prompt(f"/agents undo {member_id}" if named else "/agents undo")
+
+    (place,) = (pi_agent_dir / "worktrees").glob("*/[!.]*")
+    assert fake_ui.notices[-1].message == f"{place} and the branch pi/{member_id} are back."
+    assert (place / "x.txt").read_text() == "x\n"
+    assert member_id in git(repository, "branch", "--list", "pi/*")
+
+
+def test_the_repository_of_another_owner_is_refused_with_what_git_needs(repository):
+    def foreign(request):
+        return evolve(request, env={**request.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"})
+
+    with pytest.raises(UserError) as caught:
+        repository_for(repository, prepare=foreign)
+
+    assert str(caught.value) == (
+        f"A worktree cannot be used: The repository '{repository}' belongs to another user, so git does not read it."
+        f" If you trust its owner: git config --global --add safe.directory {repository}"
+    )
 
 
 async def test_uncommitted_work_of_a_session_with_w_is_applied(
