@@ -47,6 +47,10 @@ OVERFLOW_SENTENCES = (
     (r"longer than the model'?s context length", "Together, SGLang"),
     (r"configured context size is \d+", "DS4"),
     (r"range of input length should be", "DashScope"),
+    (
+        r"(?:上下文|输入|提示词|prompt) ?[^。]{0,40}?(?:超过|超出|超长|过长|太长)",
+        "Z.ai (code 1261) and others, in Chinese",
+    ),
     (r"max_(?:\w+_)?tokens\W? (?:must|should) be [^.]{0,60}?(?:got|given|was|received)\W{1,3}-\d\d", "vLLM"),
 )
 """Sentences that are known, and whose they are. They count with every status that can be an overflow."""
@@ -72,6 +76,7 @@ OTHER_LIMITS = (
 
 OTHER_TOKENS = (
     (r"credits?|balance|billing|spend\w*|afford|costs?|usd|price|plan|subscription", "tokens that are paid"),
+    (r"cached|caching|cacheable", "tokens that are too few to be cached"),
     (r"jwt|bearer|auth\w*|csrf|oauth|session token|access token|refresh token|api token", "tokens that are keys"),
 )
 """The same for sentences about tokens that are not those of a conversation."""
@@ -93,6 +98,17 @@ _CONTEXT = re.compile(
     r"|sequence) length\b"
     r"|\bsequence length\b|\bmodel'?s context\b|\b(?:model|token|input|attention) window\b"
 )
+_MAX_CONTEXT = re.compile(
+    r"\bmax(?:imum)? (?:context|position embeddings)\b|\bcontext (?:is )?(?:full|reached|used up)\b"
+)
+_SHORTEN = re.compile(
+    r"\b(?:shorten|reduce|trim|truncate|compact|clear) (?:the |your |this )?"
+    r"(?:conversation|chat|history|context|prompt)\b"
+    r"|\b(?:conversation|chat|history|context|prompt)\b.{0,20}?"
+    r" (?:not|no longer|cannot|can t|doesn t|don t|won t) fit\b"
+)
+"""What is asked for, or happens, only because a conversation is too long."""
+
 _READ = re.compile(
     r"\b(?:inputs?|prompts?|messages?|conversations?|chat|history|requests?|query|queries|text|contents?|contexts?"
     r"|tokens?)\b"
@@ -121,6 +137,10 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d,]{2,}")
 _OTHER = re.compile(r"\b(?:" + "|".join(words for words, _ in OTHER_LIMITS) + r")\b")
 _NOT_OURS = re.compile(r"\b(?:" + "|".join(words for words, _ in OTHER_TOKENS) + r")\b")
 _TOKENS = re.compile(r"\btokens?\b")
+_MANY_TOKENS = re.compile(r"\b\d[\d,]* tokens?\b")
+_SUBJECT = re.compile(r"\b(?:inputs?|prompts?|messages|conversations?|history|contexts?|requests?|sequences?|chat)\b")
+_THOUSANDS = re.compile(r"(?<![\w.])(?:\d{4,}|\d{1,3}(?:,\d{3})+)(?![\w.]*\w)")
+_LEAST = re.compile(r"\bat least\b|\bminimum\b|\btoo (?:small|short|few) to\b")
 _KNOWN = "|".join(pattern for pattern, _ in OVERFLOW_SENTENCES)
 
 _LONGEST = 20_000
@@ -144,7 +164,8 @@ def means_overflow(text: str) -> bool:
     if is_about_rates(text):
         return False
     sentences = [_words(sentence) for sentence in _sentences(text)]
-    return _fills_context(" . ".join(sentences)) or any(map(_is_too_long, sentences))
+    whole = " . ".join(sentences)
+    return _fills_context(whole) or _compares_tokens(whole) or any(map(_is_too_long, sentences))
 
 
 def _sentences(text: str) -> list[str]:
@@ -164,6 +185,8 @@ def _words(sentence: str) -> str:
 
 def _fills_context(text: str) -> bool:
     """Return whether a text is about the context window and that something does not fit it."""
+    if _MAX_CONTEXT.search(text) and (_EXCEEDS.search(text) or re.search(r"\breached\b|\bgreater\b", text)):
+        return True
     if not _CONTEXT.search(text):
         return False
     return bool(
@@ -171,8 +194,17 @@ def _fills_context(text: str) -> bool:
     )
 
 
+def _compares_tokens(text: str) -> bool:
+    """Return whether a text compares the tokens of a conversation with another number, in whatever words."""
+    if " answer " in f" {text} " or _OTHER.search(text) or _NOT_OURS.search(text) or _LEAST.search(text):
+        return False
+    return bool(_SUBJECT.search(text) and _MANY_TOKENS.search(text) and len(set(_THOUSANDS.findall(text))) > 1)
+
+
 def _is_too_long(sentence: str) -> bool:
     """Return whether one sentence says that what the model reads is too long."""
+    if _SHORTEN.search(sentence):
+        return True
     if not _READ.search(sentence) or not _MEASURE.search(sentence):
         return False
     if _OF_THE_ANSWER.search(sentence) and not _OF_THE_CONVERSATION.search(sentence):
