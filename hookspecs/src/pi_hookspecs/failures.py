@@ -263,6 +263,13 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
         ),
         source="llama.cpp, Ollama: started without what the request needs",
     ),
+    FailureRule(
+        "configuration",
+        (None, 500),
+        r"(?:parse|build|compile|create|generate|initialize)[\w ]{0,20} grammar|schema conversion|unrecognized schema"
+        r"|\bbad grammar|invalid grammar",
+        source="llama.cpp: a tool's schema that cannot be turned into a grammar",
+    ),
     # Wait
     FailureRule("transient", (408, 409, 425), source="RFC 9110, RFC 8470; retried by the vendors' clients"),
     FailureRule("transient", _SERVER, source="RFC 9110, 15.6"),

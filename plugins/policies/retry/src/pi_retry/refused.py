@@ -36,22 +36,31 @@ _PARAMETER = (
 """Settings of the request, or the model's new call: nothing of the conversation is to blame."""
 
 _MEDIA = (
-    r"(?i)\b(?:images?|pictures?|photos?|media[ _]type|mime|base64|data[ _]ur[il]|pixels?|dimensions?|mmproj|vision)\b"
+    r"(?i)\b(?:images?|pictures?|photos?|media|mime|base64|data[ _]ur[il]|pixels?|dimensions?|mmproj|vision|visual"
+    r"|multi-?modal|attachments?)\b"
 )
 _MEDIA_PARTS = r"(?i)image_url|input_image|inline_?data|image\.source"
+_NO_MEDIA = r"(?i)support\w*\b.{0,30}\b(?:image|picture|vision|visual|multi-?modal)|(?:image|vision|visual) input"
+"""What a host says in place of "model not found", because none of its models of this name takes pictures."""
+
 _BYTES = r"(?i)\bpayload\b|\bbytes\b|\b\d+ ?[mk]i?b\b|request_too_large|entity too large|body"
 _LARGE = 1_000_000
 """Characters of pictures in a request that can make it too large as a whole."""
 
 _SCHEMA = (
     r"""(?i)["']tools["'],|"""
-    r"schema|\btools?[.\[/]|function_?declarations?|\bparameters\b|\btool definitions?\b|\btools?\b.{0,40}\bname\b"
+    r"schema|\btools? ?(?:[.\[/:]|->)|function_?declarations?|\bparameters\b|\btool definitions?\b"
+    r"|\btools?\b.{0,40}\bname\b|\bgrammar\b|\btools?\b.{0,40}\b(?:index|position) \d"
 )
+_DEFINITION = r"(?i)schema|function_?declaration|tool definition|grammar"
+"""What only declarations of tools have: where none is named, any of them may be to blame."""
+
 _NUMBERED = (
     r"""(?i)["']tools["'],\s*(\d+)""",
     r"(?i)function_?declarations?[.\[](\d+)",
-    r"(?i)\btools?[.\[/](\d+)",
+    r"(?i)\btools? ?(?:[.\[/:]|->) ?(\d+)",
     r"(?i)\btool (?:number |#)?(\d+)\b",
+    r"(?i)\btools?\b.{0,40}\b(?:index|position) (\d+)",
 )
 _BUILT_IN = frozenset(("read", "bash", "edit", "write", "grep", "find", "ls"))
 
@@ -96,8 +105,10 @@ def refused_part(refusal: Refusal, request: Context, attempt: int) -> LeftOut | 
         return None
     if kind == "strict_tools" and any(tool.constrained_sampling is not None for tool in request.tools):
         return LeftOut(kind="strict", ids=(refusal.model.reference,), what="strict schemas of tools")
-    if kind in ("other", "overflow", "configuration") and _is_about_pictures(text, kind, request):
+    if kind in ("other", "overflow", "configuration", "model") and _is_about_pictures(text, kind, request):
         return _pictures(request, attempt)
+    if kind == "configuration" and re.search(_DEFINITION, text):  # a server that cannot turn a schema into a grammar
+        return _tool(text, request)
     if kind not in ("other", "strict_tools") or re.search(_PARAMETER, text):
         return None
     return _of_the_conversation(text, request, attempt)
@@ -110,9 +121,12 @@ def _is_refusal(refusal: Refusal) -> bool:
 
 
 def _of_the_conversation(text: str, request: Context, attempt: int) -> LeftOut | None:
-    part = _tool(text, request) if re.search(_SCHEMA, text) else None
+    is_quoted = not re.search(_CALLS, text) and _named(text, request) is not None
+    part = _tool(text, request) if is_quoted or re.search(_SCHEMA, text) else None
     if part is None and re.search(_THINKING, text):
         part = _thinking(text, request)
+    if part is None and _has_new_picture(request) and not re.search(_CALLS, text):
+        return _pictures(request, attempt)
     if part is None and (re.search(_CALLS, text) or re.search(_MESSAGES, text)):
         part = _answer(text, request, attempt)
     return part
@@ -125,10 +139,25 @@ def _is_about_pictures(text: str, kind: FailureKind, request: Context) -> bool:
     keys = [block for message in request.messages for block in _images(message)]
     if not keys:
         return False
+    if kind == "model":
+        return re.search(_NO_MEDIA, text) is not None
     if re.search(_MEDIA, text) or re.search(_MEDIA_PARTS, text):
         return True
     large = sum(len(block.data) for block in keys) >= _LARGE
     return kind == "overflow" and large and re.search(_BYTES, text) is not None
+
+
+def _has_new_picture(request: Context) -> bool:
+    """Return whether there is a picture after the newest answer, which no accepted request had yet.
+
+    Whatever the provider says then, the picture is the likeliest reason.
+    """
+    for message in reversed(request.messages):
+        if isinstance(message, AssistantMessage):
+            return False
+        if _images(message):
+            return True
+    return False
 
 
 def _pictures(request: Context, attempt: int) -> LeftOut:
@@ -155,7 +184,7 @@ def _images(message: Message) -> list[ImageContent]:
 def _tool(text: str, request: Context) -> LeftOut | None:
     """Return the tool that is named or numbered; if none is, all tools that are not pi's own."""
     names = [tool.name for tool in request.tools]
-    name = next((each for each in sorted(names, key=len, reverse=True) if _is_named(each, text)), None)
+    name = _named(text, request)
     for pattern in _NUMBERED if name is None else ():
         number = re.search(pattern, text)
         if number is not None and int(number[1]) < len(names):
@@ -164,9 +193,15 @@ def _tool(text: str, request: Context) -> LeftOut | None:
     if name is not None:
         return LeftOut(kind="tool", ids=(name,), what=f"the tool {name!r}")
     others = tuple(each for each in names if each not in _BUILT_IN)
-    if not others or re.search(r"(?i)schema|function_?declaration|tool definition", text) is None:
+    if not others or re.search(_DEFINITION, text) is None:
         return None
     return LeftOut(kind="tool", ids=others, what=f"all tools but pi's own: {', '.join(others)}")
+
+
+def _named(text: str, request: Context) -> str | None:
+    """Return the tool that a text names; the longest name where one is a part of another."""
+    names = sorted((tool.name for tool in request.tools), key=len, reverse=True)
+    return next((each for each in names if _is_named(each, text)), None)
 
 
 def _is_named(name: str, text: str) -> bool:
