@@ -32,6 +32,8 @@ SHAPES = (
     {"base_resp": {"status_code": 1008, "status_msg": "no room"}},
     {"fault": {"faultstring": "no room"}},
     {"type": "about:blank", "title": "no room", "status": 503},
+    {"status": "failed", "reason": "no room"},
+    {"success": False, "info": "no room"},
 )
 
 
@@ -49,6 +51,8 @@ def test_an_error_is_found_with_its_text(event):
         {"choices": [], "base_resp": {"status_code": 0, "status_msg": "success"}},
         {"choices": [], "error": {"code": None, "message": ""}},
         {"code": 0, "message": "success"},
+        {"choices": [], "status": "failed"},
+        {"success": True},
         {"message": {"role": "assistant"}, "choices": []},
         {"object": "chat.completion.chunk"},
         {},

@@ -55,6 +55,9 @@ _STATUS_OF = {
 _FINE = ("", "0", "200", "success", "ok", "succeed", "none")
 """Codes and texts of what is no error."""
 
+_FAILED = ("failed", "failure", "fail")
+"""Values of ``status``, in an event that is none of the API's own."""
+
 _DEPTH = 3
 
 
@@ -75,11 +78,7 @@ def reported_error(event: Any, own: Container[str] = ()) -> Any:
     base = event.get("base_resp")  # MiniMax, also in answers that are fine
     if isinstance(base, dict) and str(base.get("status_code") or "").lower() not in _FINE:
         return event
-    if any(name in own for name in event):
-        return None
-    words = next((event[name] for name in _WORDS if not _is_empty(event.get(name))), None)
-    is_error = words is not None and not (isinstance(words, str) and words.strip().lower() in _FINE)
-    return event if is_error else None
+    return event if not any(name in own for name in event) and _has_failed(event) else None
 
 
 def reported_status(error: Any, depth: int = 0) -> int | None:
@@ -119,6 +118,14 @@ def error_event(data: bytes) -> bytes:
     if isinstance(event, dict | str) and event:
         return compact_json({"error": event}).encode()
     return compact_json({"error": f"The server sent {data.decode('utf-8', 'replace')} in place of an answer"}).encode()
+
+
+def _has_failed(event: dict[str, Any]) -> bool:
+    """Whether an event that is none of the API's own says that something went wrong."""
+    if event.get("success") is False or str(event.get("status")).lower() in _FAILED:
+        return True
+    words = next((event[name] for name in _WORDS if not _is_empty(event.get(name))), None)
+    return words is not None and not (isinstance(words, str) and words.strip().lower() in _FINE)
 
 
 def _says_all(error: Any, event: dict[str, Any]) -> bool:
