@@ -7,17 +7,21 @@ import base64
 import hashlib
 import importlib.util
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import pi_mcp
 from pi_hookspecs import ProviderInfo
 from pi_mcp.link import link_of
 from pi_mcp.sidecar.connection import reason_of
+from pi_mcp.sidecar.http_transport import _RepairedEvents
 from pi_testing import text
 
 _SPEC = importlib.util.spec_from_file_location("mcp_http_server", Path(__file__).parent / "servers" / "http_server.py")
@@ -65,6 +69,48 @@ async def test_an_event_stream_may_end_its_lines_with_a_carriage_return(started,
         session = await started({"web": {"url": f"{server.url}/mcp"}})
 
         assert (await result_of(session, script, "mcp__web__echo", text="\U0001f30a")).text == "\U0001f30a"
+
+
+async def test_an_error_without_a_message_in_an_event_is_reported_with_what_it_has(started, script, result_of) -> None:
+    with http_server("events") as server:
+        session = await started({"web": {"url": f"{server.url}/mcp"}})
+
+        result = await result_of(session, script, "mcp__web__echo", text="x")
+
+    assert result.is_error
+    assert "an error without a message" in result.text
+    assert "low water" in result.text
+
+
+SENT = (
+    b": ping\n\n",
+    b'event: message\r\ndata: {"jsonrpc": "2.0", "id": 1,\r\ndata:"error": "low water"}\r\n\r\n',
+    b'id: 5\rdata: {"jsonrpc": "2.0", "method": "notifications/x"}\r\r',
+    b"retry: 10\ndata: no JSON\n\n",
+    b'data: {"jsonrpc": "2.0", "id": 2, "result": "text"}\n\n',
+)
+
+
+@given(st.lists(st.integers(0, sum(map(len, SENT))), max_size=9))
+def test_events_are_read_alike_wherever_a_stream_is_cut(cuts: list[int]) -> None:
+    whole = b"".join(SENT)
+    places = [0, *sorted(cuts), len(whole)]
+
+    async def stream():
+        for start, end in pairwise(places):
+            yield whole[start:end]
+
+    async def passed() -> str:
+        return b"".join([each async for each in _RepairedEvents(stream())]).decode()
+
+    events = [each.splitlines() for each in asyncio.run(passed()).split("\n\n")]
+
+    assert events[0] == [": ping"]
+    assert events[1][0] == "event: message"
+    assert "low water" in json.loads(events[1][1].removeprefix("data: "))["error"]["message"]
+    assert events[2] == ["id: 5", 'data: {"jsonrpc": "2.0", "method": "notifications/x"}']
+    assert events[3] == ["retry: 10", "data: no JSON"]
+    assert json.loads(events[4][0].removeprefix("data: "))["result"] == {"content": [{"type": "text", "text": "text"}]}
 
 
 async def test_an_answer_of_20_megabytes_fails_the_call(started, script, result_of) -> None:

@@ -118,16 +118,24 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(403, {}, WWW_Authenticate='Bearer error="insufficient_scope", scope="write"')
         elif method == "tools/call" and message["params"]["name"] == "fails":
             self.reply(503, b"x" * 100_000)
-        elif method == "tools/call" and "huge" in server.faults:
-            self.result(message, {"content": [{"type": "text", "text": "x" * (20 << 20)}]})
         elif method == "tools/call":
-            self.result(message, {"content": [{"type": "text", "text": message["params"]["arguments"]["text"]}]})
+            self.call(message)
         elif "id" in message:
             self.reply(
                 200, {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no such method"}}
             )
         else:
             self.reply(202)
+
+    def call(self, message: dict[str, Any]) -> None:
+        if "events" in self.server.faults:
+            wrong = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": "E7", "detail": "low water"}})
+            first, _, rest = wrong.partition(",")  # a JSON text may be on several lines of an event
+            body = f": a comment\r\nevent: message\r\ndata: {first},\r\ndata:{rest}\r\nid: 7\r\n\r\n"
+            self.reply(200, body.encode(), **{"Content-Type": "text/event-stream"})
+            return
+        text = "x" * (20 << 20) if "huge" in self.server.faults else message["params"]["arguments"]["text"]
+        self.result(message, {"content": [{"type": "text", "text": text}]})
 
     def result(self, message: dict[str, Any], result: dict[str, Any]) -> None:
         if "cr" in self.server.faults:
@@ -144,6 +152,7 @@ def http_server(*faults: str) -> Iterator[HttpServer]:
 
     ``busy`` answers twice with 503, ``huge`` sends 20 MB, ``auth`` wants a sign-in, ``misled`` names another server for
     it, ``rights`` wants more of them for calls, ``slow`` answers a refresh only after ``may_grant`` is set, and
+    ``events`` answers calls with an event whose error has no message,
     ``cr`` sends event streams whose lines end with a carriage return,
     ``forgets`` does not know the first session any more when a tool is called.
     """

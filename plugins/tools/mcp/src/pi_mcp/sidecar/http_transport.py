@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,6 +31,7 @@ _REFRESH_WAIT = 3.0
 _SESSION = "mcp-session-id"
 _WAITS = (0.25, 1.0)
 _AGAIN = {408, 429, 500, 502, 503, 504}
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class _Limited(httpx2.AsyncByteStream):
@@ -64,6 +66,46 @@ class _Repaired(_Limited):
         body = b"".join([chunk async for chunk in self._stream])
         answer = sound_answer(body)
         yield body if answer is None else json.dumps(answer).encode()
+
+
+class _RepairedEvents(_Limited):
+    """A stream of server-sent events, each with its message in a form that the SDK takes.
+
+    Lines are passed on when they are complete, those of ``data`` with the end of their event: a field that follows
+    them, such as ``id``, is then before them, which means the same.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream, MESSAGE_LIMIT, cut=False)
+        self._data: list[bytes] = []
+        self._size = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        rest, after_return = b"", False
+        async for chunk in self._stream:
+            if after_return and chunk.startswith(b"\n"):
+                chunk = chunk[1:]  # noqa: PLW2901 - the second half of a line's end
+            after_return = chunk.endswith(b"\r") if chunk else after_return
+            *lines, rest = _LINE_END.split(rest + chunk)
+            if passed := b"".join(map(self._passed, lines)):
+                yield passed
+            if len(rest) + self._size > self._limit:
+                raise httpx2.ReadError(f"the server sent a message of more than {self._limit >> 20} MB")
+        yield (self._passed(rest) if rest else b"") + b"".join(b"data: %b\n" % each for each in self._data)
+
+    def _passed(self, line: bytes) -> bytes:
+        """Return what can be passed on with a line: nothing yet for ``data``, the message at the end of an event."""
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(value.removeprefix(b" "))
+            self._size += len(value)
+            return b""
+        if line:
+            return line + b"\n"
+        data, self._data, self._size = self._data, [], 0
+        answer = sound_answer(b"\n".join(data)) if data else None
+        lines = data if answer is None else [json.dumps(answer).encode()]
+        return b"".join(b"data: %b\n" % each for each in lines) + b"\n"
 
 
 class _Careful(httpx2.AsyncBaseTransport):
@@ -130,7 +172,9 @@ class _Careful(httpx2.AsyncBaseTransport):
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         if response.is_error:
             response.stream = _Limited(response.stream, ERROR_LIMIT, cut=True)
-        elif not is_stream:  # the SDK limits the single events of a stream
+        elif is_stream:
+            response.stream = _RepairedEvents(response.stream)
+        else:
             response.stream = _Repaired(_Limited(response.stream, MESSAGE_LIMIT, cut=False))
         return response
 
