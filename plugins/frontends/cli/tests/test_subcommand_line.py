@@ -469,3 +469,21 @@ def test_every_subcommand_of_a_plugin_that_is_no_default_is_known_with_its_extra
         assert any(
             each.startswith(distribution) and f"extra == '{EXTRAS[name]}'" in each.replace('"', "'") for each in extras
         )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "way"),
+    [
+        (["sessions", "fsck", "x", "--session-dir", "y"], "PI_CODING_AGENT_SESSION_DIR or the setting sessionDir"),
+        (["--session-dir", "y", "sessions", "list"], "PI_CODING_AGENT_SESSION_DIR or the setting sessionDir"),
+        (["eval", "x.yaml", "--session-dir", "y"], "PI_CODING_AGENT_SESSION_DIR or the setting sessionDir"),
+        (["eval", "x.yaml", "--offline"], "The variable PI_OFFLINE=1 does that"),
+        (["list", "--models", "x"], "The setting enabledModels does that"),
+    ],
+)
+def test_an_option_of_a_prompt_that_a_subcommand_does_not_take_names_what_has_its_effect(fake, arguments, way):
+    done = fake.run(*arguments)
+
+    assert done.returncode != 0
+    assert way in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr

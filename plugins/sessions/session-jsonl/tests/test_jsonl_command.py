@@ -118,6 +118,26 @@ def test_a_terminal_of_unknown_size_gets_whole_lines(run, store, header, user_en
         assert b"What is the tide?" in output.read(4096)
 
 
+@pytest.mark.parametrize("joined", [True, False])
+def test_sessions_of_another_folder_are_listed_and_found(run, place, header, user_entry, monkeypatch, tmp_path, joined):
+    other = JsonlSessionStore(evolve(place, session_dir=tmp_path / "other"))
+    stored = other.create(header(str(Path.cwd()), "0042"))
+    stored.append([user_entry("a")])
+    stored.close()
+    folder = [f"--session-dir={tmp_path / 'other'}"] if joined else ["--session-dir", str(tmp_path / "other")]
+
+    assert "0042" in run("list", "--all", *folder)[1]
+    assert run("path", *folder, "0042")[1] == f"{stored.reference}\n"
+    assert "0042" not in run("list", "--all")[1]
+
+
+def test_a_folder_that_is_left_out_is_a_wrong_use(run):
+    with pytest.raises(UserError, match="--session-dir needs a folder"):
+        run("list", "--session-dir")
+    with pytest.raises(UserError, match="Unknown option: --session-dir"):
+        run("fsck", "x.jsonl", "--session-dir", "y")
+
+
 def test_an_empty_list_comes_with_where_to_look(run):
     assert run("list") == (0, "No sessions are stored for this directory; --all looks everywhere.\n")
     assert run("list", "--all") == (0, "No sessions are stored.\n")

@@ -128,10 +128,40 @@ def _run(subcommand: Subcommand, arguments: Sequence[str], host: PluginHost) -> 
         sys.stdout, sys.stderr = streams  # click exits so, in every mode, once the reader of its output has gone
         raise BrokenPipeError from None
     except Exception as error:
+        _name_other_ways(error)
         code = _shown_by_click(error)
         if code is None:
             raise
         return code
+
+
+_ELSEWHERE = {
+    "--offline": "The variable PI_OFFLINE=1 does that",
+    "--session-dir": "The variable PI_CODING_AGENT_SESSION_DIR or the setting sessionDir does that",
+    "--model": "The settings defaultProvider and defaultModel do that",
+    "--provider": "The setting defaultProvider does that",
+    "--thinking": "The setting defaultThinkingLevel does that",
+    "--models": "The setting enabledModels does that",
+    "--use-theme": "The setting theme does that",
+}
+"""For options of a prompt, what has their effect on a command that does not take them."""
+
+_NO_OPTION = r"(?:Unknown option|No such option|unrecognized arguments):? '?(--[a-z][a-z-]*)"
+
+
+def _name_other_ways(error: Exception) -> None:
+    """Add to an error about an unknown option the variable or setting that has its effect."""
+    import re
+
+    message = getattr(error, "message", None) or str(error)
+    found = re.match(_NO_OPTION, message)
+    if found is None or found[1] not in _ELSEWHERE:
+        return
+    message = f"{message.rstrip('.')}. {_ELSEWHERE[found[1]]}."
+    if hasattr(error, "message"):
+        error.message = message  # click's
+    else:
+        error.args = (message,)
 
 
 def _shown_by_click(error: Exception) -> int | None:
@@ -244,8 +274,9 @@ def _is_swapped(word: str, name: str) -> bool:
 
 def _refuse(word: FirstWord) -> None:
     allowed = ", ".join(option.names[-1] for option in common_options())
+    ways = "".join(f". {_ELSEWHERE[each]}" for each in word.strays if each in _ELSEWHERE)
     raise UserError(
-        f"{', '.join(word.strays)} cannot be given before the subcommand {word.text!r}, only {allowed} can"
+        f"{', '.join(word.strays)} cannot be given before the subcommand {word.text!r}, only {allowed} can{ways}"
         f"{_as_prompt(word.text)}"
     )
 

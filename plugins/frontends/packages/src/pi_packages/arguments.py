@@ -69,6 +69,7 @@ def parse_arguments(name: str, arguments: Sequence[str]) -> Namespace | None:
         allow_abbrev=False,
     )
     _ADD[name](parser)
+    parser.add_argument("--offline", action="store_true", help="make no network requests")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("-h", "--help", action="store_true", help="print this help and exit")
     if {"-h", "--help"} & {*arguments}:
@@ -90,7 +91,6 @@ def _change(parser: ArgumentParser) -> None:
     _scope(parser)
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="print what would be done")
-    parser.add_argument("--offline", action="store_true", help="make no network requests")
     parser.add_argument(
         "--find-links",
         action="append",

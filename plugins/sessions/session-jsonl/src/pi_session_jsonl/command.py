@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["run_sessions"]
 
 _USAGE = """\
-Usage: pi sessions list [--all] [--tree]
-       pi sessions path ID
+Usage: pi sessions list [--all] [--tree] [--session-dir DIR]
+       pi sessions path ID [--session-dir DIR]
        pi sessions fsck FILE [--repair]
 
 List and check stored sessions, in the store that the setting sessionStore names.
@@ -40,10 +40,14 @@ List and check stored sessions, in the store that the setting sessionStore names
                calls. Exit code 0 if nothing is wrong, else 1
     --repair   Write a repaired copy next to it and print its path; the file
                itself is not changed. Exit code 0 if the copy can be used
+  --session-dir DIR
+               Look in this folder
   -h, --help   Print this help and exit
 """
 
-_SWITCHES = {"list": ("--all", "--tree"), "path": (), "fsck": ("--repair",)}
+_FOLDER = "--session-dir"
+_SWITCHES = {"list": ("--all", "--tree", _FOLDER), "path": (_FOLDER,), "fsck": ("--repair",)}
+_WITH_FOLDER = ("list", "path")
 _WORDS = {"list": (), "path": ("ID",), "fsck": ("FILE",)}
 _MOST_COLUMNS = 1000
 _HOOK = "register_subcommands"
@@ -62,12 +66,13 @@ def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
     if not given or {"-h", "--help"} & set(given):
         sys.stdout.write(_USAGE + "".join(_added(host)))
         return 0
+    given, folder = _without_folder(given) if given[0] in _WITH_FOLDER else (given, None)
     verb, words, switches = _parsed(given)
     if verb == "fsck":
         return _fsck(words[0], repair="--repair" in switches)
     from pi_core.session.stores import resolve_store
 
-    store = resolve_store(host=host).store
+    store = resolve_store(session_dir=folder, host=host).store
     if verb == "path":
         return _path(store, words[0])
     return _list(store, everywhere="--all" in switches, tree="--tree" in switches)
@@ -92,6 +97,27 @@ def _without_common(arguments: Sequence[str]) -> Iterator[str]:
             next(rest, None)
         elif argument != "--verbose" and not argument.startswith("--disable="):
             yield argument
+
+
+def _without_folder(arguments: list[str]) -> tuple[list[str], str | None]:
+    """Return the arguments without ``--session-dir DIR``, and the folder.
+
+    Raises:
+        UserError: The folder is missing.
+    """
+    kept, folder = [], None
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if argument == "--":
+            kept += [argument, *rest]
+        elif name == _FOLDER:
+            folder = value if equals else next(rest, "")
+            if not folder:
+                raise UserError(f"{_FOLDER} needs a folder. See pi sessions --help")
+        else:
+            kept.append(argument)
+    return kept, folder
 
 
 def _parsed(arguments: list[str]) -> tuple[str, list[str], set[str]]:

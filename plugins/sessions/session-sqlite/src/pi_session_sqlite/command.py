@@ -66,6 +66,7 @@ def _command(host: PluginHost, words: int) -> click.Command:
             click.Option(["--cwd"], metavar="DIR", help="Only sessions of this working directory"),
             click.Option(["--role"], metavar="ROLE", help="Only this role: user, assistant, toolResult, summary"),
             click.Option(["--tool"], metavar="NAME", help="Only calls and results of this tool"),
+            click.Option(["--session-dir"], metavar="DIR", help="Only sessions in this folder"),
             click.Option(["--since"], metavar="WHEN", help="Only entries since a date, or of the last 7d, 12h, 2w"),
             click.Option(
                 ["--limit"],
@@ -87,6 +88,7 @@ def _run(
     cwd: str | None,
     role: str | None,
     tool: str | None,
+    session_dir: str | None,
     since: str | None,
     limit: int,
     as_json: bool,
@@ -108,7 +110,7 @@ def _run(
     except UserError as error:
         raise click.UsageError(str(error)) from None
     folder = None if cwd is None else os.path.abspath(cwd)  # noqa: PTH100 - as in the headers of sessions
-    chosen = resolve_store(host=host)
+    chosen = resolve_store(session_dir=session_dir, host=host)
     index = index_of(chosen.store.name, chosen.place)
     try:
         index.update(_progress if sys.stderr.isatty() else None)
