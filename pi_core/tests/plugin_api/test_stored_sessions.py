@@ -97,9 +97,14 @@ async def test_a_service_searches_the_stores_that_it_knows(session_of, tmp_path,
     assert (found.session.id, found.snippet) == (earlier.id, "sea None 3")
 
 
+def files(earlier):
+    """Return the class of the store that keeps a session in a file."""
+    return earlier.shared_store().host.find("register_session_stores", "jsonl").thing
+
+
 def shelf_host(agent_dir, earlier):
     """Return a host with the store ``shelf``, which cannot search."""
-    kind = type(earlier.shared_store().store)
+    kind = files(earlier)
 
     class Plugin:
         @hookimpl
@@ -120,7 +125,7 @@ def test_next_to_a_session_in_memory_the_stored_ones_are_those_of_the_settings(h
 async def test_a_store_that_can_search_is_asked_with_the_folder(session_of, tmp_path, pi_agent_dir, earlier):
     asked = []
 
-    class Indexed(type(earlier.shared_store().store)):
+    class Indexed(files(earlier)):
         name = "indexed"
 
         def search(self, query, cwd=None, limit=50):

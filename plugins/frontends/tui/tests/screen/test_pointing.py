@@ -191,9 +191,12 @@ async def test_a_click_on_the_label_jumps_to_the_latest_message(desk, script: Sc
         assert "Jump to latest message" not in user.text
 
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
 async def test_a_pasted_image_is_sent_with_the_text_that_names_it(desk, script, monkeypatch, pi_session) -> None:
     async def image(_self):
-        return ClipboardImage(b"\x89PNG\r\n\x1a\n", "image/png")
+        return ClipboardImage(base64.b64decode(PIXEL), "image/png")
 
     monkeypatch.setattr("pi_terminal_kit.desktop_clipboard.DesktopClipboard.read_image", image)
     script.turn(text("A tide table."))
@@ -205,7 +208,7 @@ async def test_a_pasted_image_is_sent_with_the_text_that_names_it(desk, script, 
         await user.sees("A tide table.")
 
     (message,) = [each for each in pi_session.messages if each.role == "user"]
-    assert base64.b64decode(message.content[-1].data) == b"\x89PNG\r\n\x1a\n"
+    assert message.content[-1].data == PIXEL
 
 
 texts = st.text("ab漢é ─", max_size=20)
