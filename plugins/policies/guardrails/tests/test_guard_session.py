@@ -172,6 +172,22 @@ async def test_files_that_agents_git_and_tests_follow_are_asked_about(
     assert fake_tools["write"].calls == []
 
 
+async def test_the_question_shows_what_is_dangerous_in_a_long_command(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], fake_ui: FakeUI
+) -> None:
+    fake_ui.answers(False)
+    harmless = "\n".join(f"echo line {number}" for number in range(120))
+
+    await run(pi_session, script, "bash", command=f"{harmless}\nrm -rf ~/Music\n{harmless}\nrm -rf ~/Videos")
+
+    shown = fake_ui.asked[0].text
+    assert "echo line 0\n" in shown
+    assert "/Music" in shown
+    assert shown.endswith("rm -rf ~/Videos\n\ndelete: it deletes folders and everything in them.")
+    assert len(shown) < 4000
+    assert not fake_tools["bash"].calls
+
+
 @ruled(protectedPaths=["!.envrc"])
 async def test_a_name_that_the_user_takes_out_is_written_unasked(
     pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool]

@@ -23,6 +23,8 @@ Judgement: TypeAlias = "tuple[Verdict, str, str]"
 
 _VARIABLE = re.compile(r"\$\{?!?(\w+)")
 _MOST_SOURCES = 20
+_CLUSTER = re.compile(r"-(?!.*(.).*\1)[a-zA-Z]{1,4}")
+"""Short options in one word; words with a letter twice, and longer ones, are long options after one hyphen."""
 
 
 @frozen(eq=False, kw_only=True)
@@ -102,6 +104,11 @@ def flags(arguments: Sequence[Word]) -> tuple[set[str], list[str]]:
     return letters, long
 
 
+def _is_cluster_of(text: str, option: str) -> bool:
+    """Whether short options that are written together, such as ``-fa``, contain all letters of another, ``-f``."""
+    return _CLUSTER.fullmatch(text) is not None and _CLUSTER.fullmatch(option) is not None and {*option} <= {*text}
+
+
 def has_words(arguments: Sequence[Word], needed: str) -> bool:
     """Whether the words are among the arguments, in this order.
 
@@ -112,6 +119,6 @@ def has_words(arguments: Sequence[Word], needed: str) -> bool:
     for place, word in enumerate(arguments):
         unclear = not word.known and word.splits and (place == 0 or len(wanted) <= len(others))
         text = word.text.partition("=")[0] if word.text.startswith("--") and "=" not in first else word.text
-        if wanted and (wanted[0] in (word.text, text) or unclear):
+        if wanted and (wanted[0] in (word.text, text) or unclear or _is_cluster_of(word.text, wanted[0])):
             wanted.pop(0)
     return not wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -187,6 +188,12 @@ def _symbolic(texts: list[str]) -> Iterator[Judgement]:
         yield "ask", *_REWRITES
 
 
+def _archive(texts: list[str]) -> Iterator[Judgement]:
+    values = [each.partition("=")[2] or after for each, after in pairwise((*texts, "")) if each.startswith("--remote")]
+    if any("::" in value for value in values) or any(text.startswith("--exec") for text in texts):
+        yield "ask", *_RUNS_ANY
+
+
 def _remote(texts: list[str]) -> Iterator[Judgement]:
     if {"remove", "rm"} & set(texts[:1]):
         yield "ask", "git-rewrite", "it removes a remote and everything fetched from it"
@@ -259,6 +266,7 @@ _JUDGES: dict[str, Callable[[list[str]], Iterator[Judgement]]] = {
     "lfs": _lfs,
     "notes": _notes,
     "pull": _fetch,
+    "archive": _archive,
     "remote": _remote,
     "symbolic-ref": _symbolic,
     "rerere": lambda texts: iter([("ask", *_DISCARDS)] if {"clear", "forget"} & set(texts) else []),

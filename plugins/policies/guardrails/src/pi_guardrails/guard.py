@@ -17,6 +17,8 @@ __all__ = ["findings_of", "refusal", "until_mended"]
 
 _WRITERS = frozenset({"write", "edit"})
 _LONGEST_SHOWN = 2000
+"""Characters; of a longer text, half as many are shown of its beginning and of its end."""
+_MOST_SHOWN = 12
 _SUBJECTS = {"bash": "command", "powershell": "command", "codemode": "code"}
 """The argument that the user is shown, by tool; ``path`` for others."""
 
@@ -94,7 +96,7 @@ async def _is_approved(tool: str, arguments: Mapping[str, Any], asking: Sequence
     from pi_hookspecs import Approval, PermissionPlace, approval_choices
 
     what = str(arguments.get(_SUBJECTS.get(tool, "path"), ""))
-    excerpt = what if len(what) <= _LONGEST_SHOWN else f"{what[:_LONGEST_SHOWN]} ... ({len(what)} characters)"
+    excerpt = _excerpt(what, [finding.command or "" for finding in asking])
     rules = [allowing_rule(finding, tool) for finding in asking]
     subjects = dict.fromkeys(repr(finding.command or finding.path) for finding in asking)
     always = f"{tool} with exactly {' and '.join(subjects)}, as a rule in your settings"
@@ -109,6 +111,17 @@ async def _is_approved(tool: str, arguments: Mapping[str, Any], asking: Sequence
         place = PermissionPlace(cwd=ctx.cwd, settings=ctx.settings)
         await add_rules([rule for rule in rules if rule is not None], place)
     return answer is not None
+
+
+def _excerpt(what: str, asked_about: Sequence[str]) -> str:
+    """Return a text as the user is shown it: of a long one the beginning, what is asked about, and the end."""
+    if len(what) <= _LONGEST_SHOWN:
+        return what
+    half = _LONGEST_SHOWN // 2
+    named = [*dict.fromkeys(filter(None, asked_about))][:_MOST_SHOWN]
+    parts = [each if len(each) <= half else f"{each[: half // 2]} ... {each[-half // 2 :]}" for each in named]
+    about = f"... ({len(what)} characters in all; what is asked about:)"
+    return "\n".join([what[:half], about, *parts, "... (the end:)", what[-half:]])
 
 
 def _explained(finding: Finding, tool: str, decision: str) -> str:

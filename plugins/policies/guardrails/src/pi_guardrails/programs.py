@@ -12,6 +12,7 @@ from attrs import evolve
 
 from pi_guardrails.credentials import reads_credentials
 from pi_guardrails.databases import redis
+from pi_guardrails.elsewhere import from_elsewhere
 from pi_guardrails.files import extracts_into
 from pi_guardrails.git import git
 from pi_guardrails.network import SENDERS, addresses, sends
@@ -71,6 +72,7 @@ def judge_program(call: Call) -> Iterator[Judgement]:
         yield from judge(call)
     yield from by_name(call)
     yield from reads_credentials(call)
+    yield from from_elsewhere(call)
     if name in MANAGERS:
         yield from installs(call)
     yield from sends(call) if name in SENDERS else addresses(call)

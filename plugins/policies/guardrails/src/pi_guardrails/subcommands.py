@@ -204,7 +204,9 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = _by_program(
             CLOUD,
         )
         + _rows(
-            "get-access-token secret_show keys_list list-keys connection-string show-connection-string login", SECRETS
+            "get-access-token create-for-rbac secret_show keys_list list-keys connection-string "
+            "show-connection-string login",
+            SECRETS,
         ),
     ),
     ("date", _rows("-s --set", KERNEL)),
@@ -276,6 +278,13 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = _by_program(
         )
         + _rows("config config:get auth:token pg:credentials pg:credentials:url", SECRETS),
     ),
+    ("rbw", _rows("get code", SECRETS)),
+    ("kubeseal", _rows("--recovery-unseal", SECRETS)),
+    (("lpass", "keepassxc-cli", "enpasscli", "dashlane", "dcli"), _rows("show export clip password", SECRETS)),
+    ("asdf", _rows("plugin_remove plugin-remove uninstall", PACKAGES)),
+    ("jj", _rows("git_push_--all git_push_--deleted", PUBLISH)),
+    ("talosctl", _rows("reset upgrade apply-config shutdown reboot rollback bootstrap patch edit", CLOUD)),
+    (("kubeadm", "k0s", "k3s", "rke", "rke2"), _rows("reset init join upgrade uninstall", CLOUD)),
     ("jj", _rows("abandon restore undo op_restore op_abandon op_undo squash_--into bookmark_delete", UNDONE)),
     (
         "hg",

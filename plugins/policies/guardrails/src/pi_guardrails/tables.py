@@ -128,6 +128,8 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
     "govc": ("ls about find version env help object.collect metric.ls events", *SERVERS),
     "rndc": ("status", *SERVERS),
     "postqueue": ("-p -j", *SERVERS),
+    "fail2ban-client": ("status ping version get -V --version -d", *SERVERS),
+    "authselect": ("current list show check list-features test", *USERS),
     "haproxy": ("-c -v -vv", *SERVERS),
     "caddy": (
         "run validate fmt adapt version list-modules build-info environ help file-server respond hash-password",
@@ -245,6 +247,27 @@ _VERBS = frozenset(
 _COMMON_VERBS = frozenset({"rm", "remove", "uninstall"})
 """Verbs with which package managers take out what a project names, and wrappers start another program."""
 
+_RESETS = ("infrastructure", "it resets or overwrites the state of a service or a computer")
+_RESETTING = frozenset(
+    "reset restore recover undochange reinitialize reinit reformat zap failover switchover stepdown demote cleanse "
+    "racreset".split()
+)
+_PARTS_OF_RESETS = frozenset("reset restore reinit failover switchover zap".split())
+"""The same as parts of a subcommand: ``factory-reset``, ``backup:restore``, ``reset-admin-password``."""
+_POWERING = frozenset("off cycle reset soft diag".split())
+_RESETTING_OPTIONS = frozenset("--restore --reset --factory-reset --reset-all --copy-back --move-back".split())
+_RESETTING_PROGRAM = re.compile(r"[\w.-]+(restore|[-_](reset|wipe|nuke|uninstall|killall|purge))(\.sh)?")
+_RESTORES_PACKAGES = frozenset(
+    "dotnet nuget paket msbuild tput stty setterm reset echo expr printf ccache sccache phpunit".split()
+)
+"""Programs whose ``restore`` and ``reset`` lose nothing."""
+
+_SHOWING = frozenset("show get read list ls export view print cat dump reveal".split())
+_UNCOVERING = frozenset(
+    "--password --passwords --show-password --show-passwords --secret --secrets --show-secret --show-secrets --reveal "
+    "--unmask --decrypt --plaintext --show-token --show-tokens --show-protected --show-values --with-secrets".split()
+)
+
 _WRITING = re.compile(
     r"(?:^|\s)(?:-X\s?|--method[ =])(?!GET\b)\w|(?:^|\s)-(?:f|F)\s+(?!query=)(?!.*\bgraphql\b)", re.IGNORECASE
 )
@@ -316,6 +339,7 @@ def by_name(call: Call) -> Iterator[Judgement]:
             yield "ask", rule, why
     yield from _by_form(call)
     yield from _by_verb(call)
+    yield from _by_administration(call)
 
 
 def _by_form(call: Call) -> Iterator[Judgement]:
@@ -378,6 +402,26 @@ def _by_common_words(words: list[str], name: str) -> Iterator[Judgement]:
         yield "ask", *PUBLISH
     if any(first in ("db", "database") and second in _EMPTYING for first, second in pairwise(words)):
         yield "ask", *DATABASE
+
+
+def _by_administration(call: Call) -> Iterator[Judgement]:
+    """Yield findings about verbs that throw away the state of a service, and about secrets that are printed."""
+    name = call.name
+    words = [word.text for word in call.operands]
+    takes_any = name in _NO_VERBS | _TASK_RUNNERS | _VERSION_CONTROL | _RESTORES_PACKAGES
+    by_word = any(map(_resets, words[:_PLACES_OF_VERBS])) or not _RESETTING_OPTIONS.isdisjoint(call.texts)
+    by_word = by_word or any(first == "power" and second in _POWERING for first, second in pairwise(words))
+    by_its_name = _RESETTING_PROGRAM.fullmatch(name) is not None and name not in WITH_WORDS
+    if by_its_name or (by_word and not takes_any):
+        yield "ask", *_RESETS
+    shows = name not in _NO_VERBS and not _SHOWING.isdisjoint(words[:_PLACES_OF_VERBS])
+    if shows and not _UNCOVERING.isdisjoint(text.partition("=")[0] for text in call.texts):
+        yield "ask", *SECRETS
+
+
+def _resets(word: str) -> bool:
+    parts = () if _NO_SUBCOMMAND.search(word) else _PARTS_OF_VERBS.split(word)
+    return word in _RESETTING or not _PARTS_OF_RESETS.isdisjoint(parts)
 
 
 def _writes(text: str) -> bool:
