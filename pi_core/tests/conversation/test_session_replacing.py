@@ -259,6 +259,27 @@ async def test_a_session_file_from_elsewhere_is_copied_and_gone_on_with(session_
     assert session.session_manager.file != tmp_path / "away.jsonl"
 
 
+@pytest.mark.parametrize("imported", [True, False])
+async def test_a_session_whose_folder_is_gone_says_where_it_works_and_how_to_keep_it(
+    session_of, script, stored, tmp_path, imported
+):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    away = session_of(session_manager=SessionManager.create(gone, tmp_path / "away"))
+    await talked(away, script, "one")
+    gone.rmdir()
+    session = session_of(session_manager=stored())
+
+    file = away.session_manager.file
+    assert await (session.import_from_jsonl(file) if imported else session.switch_session(file))
+
+    manager = session.session_manager
+    assert manager.notices[-1] == (
+        f"The folder of this session is gone: {str(gone)!r}. Its tools work in {str(session.cwd)!r}. "
+        f"To keep it here, continue in a copy: --fork {manager.file}"
+    )
+
+
 async def test_a_fork_ends_before_the_user_message(session_of, script):
     session = session_of()
     _, _, prompt_id, _ = await talked(session, script)

@@ -7,6 +7,7 @@ then the old conversation is shut down and replaced, and the new one begins.
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
@@ -19,7 +20,6 @@ from pi_hookspecs import UserError, UserMessage, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
     from pi_core.conversation.lifecycle import Lifecycle
     from pi_core.conversation.message_queue import MessageQueue
@@ -85,6 +85,12 @@ class SessionSwitcher:
             self._runtime.manager.set_session_file(session_path)
 
         await self._replace("resume", replace)
+        manager = self._runtime.manager
+        if not Path(manager.cwd).is_dir():  # noqa: ASYNC240 - one look at the disk
+            manager.notice(
+                f"The folder of this session is gone: {manager.cwd!r}. Its tools work in {str(self._runtime.cwd)!r}. "
+                f"To keep it here, continue in a copy: --fork {manager.file or manager.id}"
+            )
         return True
 
     async def import_file(self, path: str | Path) -> bool:

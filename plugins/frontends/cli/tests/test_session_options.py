@@ -162,8 +162,10 @@ def test_a_session_is_named_by_its_file(memory):
 
 
 def test_a_file_that_is_not_there_is_where_the_new_session_goes(memory):
-    ask(memory, "--model", "memory/one", "--session", "./mine.jsonl", "first")
+    began = memory.run("-p", "--model", "memory/one", "--session", "./mine.jsonl", "first")
 
+    place = str(memory.cwd / "mine.jsonl")
+    assert f"No session is stored at {place!r}; creating a new session there." in began.stderr
     assert memory.entries(memory.cwd / "mine.jsonl")[0]["type"] == "session"
     assert ask(memory, "--session", "mine.jsonl", "second") == "one: first + second"
 

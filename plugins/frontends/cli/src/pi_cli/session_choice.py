@@ -71,7 +71,10 @@ class _Choice:
             return SessionManager.fork_from(path, self.cwd, folder, id=options.session_id, host=host, environ=environ)
         if options.session is not None:
             path = self.path(options.session)
-            return self.checked(SessionManager.open(path, folder, cwd=self.cwd, host=host, environ=environ))
+            session = self.checked(SessionManager.open(path, folder, cwd=self.cwd, host=host, environ=environ))
+            if not session.get_entries() and not Path(path).exists():
+                session.notice(f"No session is stored at {path!r}; creating a new session there.")
+            return session
         if options.continue_:
             return SessionManager.continue_recent(self.cwd, folder, host=host, environ=environ)
         known = self.with_id()
