@@ -22,7 +22,7 @@ def numbered(count):
 
 
 def test_short_output_is_shown_with_the_time_it_took():
-    assert preview("one\ntwo\n", duration_ms=120) == [("dim", "  one"), ("dim", "  two"), ("dim", "  120 ms")]
+    assert preview("one\ntwo\n", duration_ms=120) == [("dim", "  one"), ("dim", "  two"), ("dim", "  0.1 s")]
 
 
 def test_of_long_output_the_first_lines_and_how_many_more_there_are():
@@ -37,7 +37,7 @@ def test_a_line_more_is_shown_in_place_of_its_announcement():
 
 
 def test_no_output_is_named():
-    assert preview("", duration_ms=5) == [("dim", "  no output, 5 ms")]
+    assert preview("", duration_ms=5) == [("dim", "  no output, 0.005 s")]
 
 
 def test_an_image_is_named():
@@ -88,7 +88,7 @@ def test_a_reason_of_one_line_is_whole_and_behind_the_call():
 def test_a_reason_of_many_lines_is_whole_and_below_the_call():
     rows = failure_rows("✗ bash make", "no rule\n\nCommand exited with code 2", 12)
 
-    assert [text for _, text in rows] == ["✗ bash make (12 ms)", "  no rule", "", "  Command exited with code 2"]
+    assert [text for _, text in rows] == ["✗ bash make (0.012 s)", "  no rule", "", "  Command exited with code 2"]
 
 
 def test_a_failure_of_a_thousand_lines_keeps_its_beginning_and_its_end():

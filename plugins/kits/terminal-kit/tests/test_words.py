@@ -12,8 +12,10 @@ from pi_testing import for_each
 @for_each(
     ("milliseconds", "text"),
     [
-        (0, "0 ms"),
-        (340, "340 ms"),
+        (0, "0 s"),
+        (4, "0.004 s"),
+        (80, "0.08 s"),
+        (404, "0.4 s"),
         (3400, "3.4 s"),
         (125_000, "2 min 5 s"),
         (3_600_000, "1 h 0 min"),
@@ -85,6 +87,7 @@ def test_the_title_of_a_long_message_is_its_first_sentence_or_its_first_words(me
 def test_numbers_have_their_things() -> None:
     assert (count(1, "message"), count(1200, "message")) == ("1 message", "1,200 messages")
     assert compacted(12345) == "Compacted from 12,345 tokens"
+    assert compacted(12345, 3200) == "Compacted from 12,345 to 3,200 tokens"
 
 
 @for_each(

@@ -131,6 +131,6 @@ class EventRows(Notices):
 
             self.warn(error_text(event.error_message).words)
         elif event.result is not None:
-            self.screen.line(compacted(event.result.tokens_before), dim=True)
+            self.screen.line(compacted(event.result.tokens_before, event.result.estimated_tokens_after), dim=True)
         elif not event.aborted:
             self.screen.line("There is nothing to summarize", dim=True)

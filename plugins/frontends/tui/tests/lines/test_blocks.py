@@ -73,7 +73,7 @@ SNAPSHOTS = {
     ),
     "failed command": (
         tool("bash", "error", "no\n\nCommand exited with code 3", arguments={"command": "x"}, duration_ms=80),
-        "\n\n $ x\n no\n\n Command exited with code 3\n Took 80 ms\n",
+        "\n\n $ x\n no\n\n Command exited with code 3\n Took 0.08 s\n",
     ),
     "skill": (
         User(id="1", text=f"{SKILL}\n\nat noon"),

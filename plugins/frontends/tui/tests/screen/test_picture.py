@@ -69,7 +69,7 @@ BEFORE = '''def tide(hour):
 def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with a file, which the footer calls by a name that does not change."""
     (tmp_path / "tide.py").write_text(BEFORE)
-    monkeypatch.setattr("pi_tui.lines.tools.bash.duration", lambda _milliseconds: "80 ms")
+    monkeypatch.setattr("pi_tui.lines.tools.bash.duration", lambda _milliseconds: "0.08 s")
     facts = LocalPort.facts
 
     def named(port: LocalPort) -> dict[str, Any]:

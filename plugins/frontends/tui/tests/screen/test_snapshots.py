@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.pi(plugins=[], entry_points=["tools"]), pytest.mark.us
 def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with a file, which the footer calls by a name that does not change."""
     (tmp_path / "tide.py").write_text('def tide(hour):\n    """Metres of water."""\n    return 0\n')
-    monkeypatch.setattr("pi_tui.lines.tools.bash.duration", lambda _milliseconds: "80 ms")
+    monkeypatch.setattr("pi_tui.lines.tools.bash.duration", lambda _milliseconds: "0.08 s")
     facts = LocalPort.facts
     named = {"cwd": "/home/ada/harbour", "branch": "main", "model": "m1", "providers": 1}
     monkeypatch.setattr(LocalPort, "facts", lambda port: {**facts(port), **named})

@@ -368,6 +368,22 @@ def test_another_conversation_has_to_be_loaded():
     assert reduce(State(), SessionStartEvent(reason="resume")).reload
 
 
+def test_a_compaction_says_from_how_many_to_how_many_tokens():
+    from pi_hookspecs import Compaction, CompactionEndEvent, CompactionEntry, EntryAppendedEvent
+
+    state = State()
+    entry = CompactionEntry(
+        id="k", parent_id=None, timestamp="t", summary="All", first_kept_entry_id="a", tokens_before=9
+    )
+    reduce(state, EntryAppendedEvent(entry=entry))
+    made = Compaction(summary="All", first_kept_entry_id="a", tokens_before=9, estimated_tokens_after=4)
+    changes = reduce(state, CompactionEndEvent(reason="manual", result=made))
+
+    (block,) = state.blocks
+    assert (block.tokens_before, block.tokens_after) == (9, 4)
+    assert block.id in changes.blocks
+
+
 def test_a_failed_retry_and_a_failed_compaction_are_reported():
     from pi_hookspecs import AutoRetryEndEvent, AutoRetryStartEvent, CompactionEndEvent, CompactionStartEvent
 

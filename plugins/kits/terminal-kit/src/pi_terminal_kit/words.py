@@ -30,9 +30,9 @@ def count(number: int, thing: str) -> str:
 
 
 def duration(milliseconds: int) -> str:
-    """Return a formatted duration: ``340 ms``, ``3.4 s``, ``2 min 5 s``, ``1 h 2 min``."""
-    if milliseconds < 1000:  # noqa: PLR2004 - a second
-        return f"{milliseconds} ms"
+    """Return a formatted duration: ``0.004 s``, ``0.3 s``, ``3.4 s``, ``2 min 5 s``, ``1 h 2 min``."""
+    if milliseconds < 100:  # noqa: PLR2004 - one digit after the point would say nothing
+        return f"{milliseconds / 1000:g} s"
     if milliseconds < _MINUTE * 1000:
         return f"{milliseconds / 1000:.1f} s"
     seconds = milliseconds // 1000
@@ -76,9 +76,10 @@ def _name_of_file(found: re.Match[str]) -> str:
     return f"@{found[1].replace(chr(92), '/').rpartition('/')[2]} "
 
 
-def compacted(tokens: int) -> str:
-    """Return the headline of a compaction, by the number of tokens before it."""
-    return f"Compacted from {count(tokens, 'token')}"
+def compacted(tokens: int, after: int | None = None) -> str:
+    """Return the headline of a compaction, by the number of tokens before it and, where it is known, after it."""
+    numbers = count(tokens, "token") if after is None else f"{tokens:,} to {count(after, 'token')}"
+    return f"Compacted from {numbers}"
 
 
 def width_of(text: str) -> int:

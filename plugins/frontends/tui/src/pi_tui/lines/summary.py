@@ -36,4 +36,4 @@ def summary_rows(block: Summary, look: Look) -> list[Line]:
 def _titles(block: Summary) -> tuple[str, str]:
     if block.of == "branch":
         return "branch", "Summary of the abandoned branch"
-    return "compaction", compacted(block.tokens_before)
+    return "compaction", compacted(block.tokens_before, block.tokens_after)

@@ -124,12 +124,16 @@ class Bash(_Block):
 
 @define(kw_only=True, eq=False, repr=False)
 class Summary(_Block):
-    """Summary of compacted entries, with the number of tokens before compaction, or of an abandoned branch."""
+    """Summary of compacted entries, or of an abandoned branch.
+
+    The numbers are the tokens before compaction, and those after it, which a stored session does not have.
+    """
 
     kind: ClassVar[Literal["summary"]] = "summary"
     of: Literal["compaction", "branch"]
     text: str
     tokens_before: int = 0
+    tokens_after: int | None = None
 
 
 @define(kw_only=True, eq=False, repr=False)

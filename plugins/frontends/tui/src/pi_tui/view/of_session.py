@@ -96,6 +96,10 @@ def compaction_end(state: State, event: Any) -> Changes:
     changes = Changes.of("work")
     if event.result is not None:
         state.footer.context = event.result.estimated_tokens_after
+        last = next((each for each in reversed(state.blocks) if isinstance(each, Summary)), None)
+        if last is not None and last.of == "compaction":
+            last.tokens_after = event.result.estimated_tokens_after
+            changes |= changed(last)
         return changes | Changes.of("footer")
     if event.aborted:
         return changes | changed(state.add(Notice, text="Compaction cancelled"))

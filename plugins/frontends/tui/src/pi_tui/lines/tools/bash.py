@@ -24,7 +24,7 @@ _LAST = 5
 
 
 class BashView:
-    """``$ command``, the last lines, ``Took 80 ms``."""
+    """``$ command``, the last lines, ``Took 0.08 s``."""
 
     def title(self, arguments: Mapping[str, Any], look: Look) -> list[Run]:
         """Return the command and its timeout."""
@@ -47,5 +47,5 @@ class BashView:
 
 
 def _elapsed(seconds: float) -> str:
-    """Return a duration that grows: milliseconds would change with each frame."""
+    """Return a duration that grows: hundredths of a second would change with each frame."""
     return f"{max(seconds, 0):.1f} s" if seconds < 1 else duration(round(seconds * 1000))
