@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_cli.arguments import first_word, parse
-from pi_cli.subcommands import EXTRAS, refuse_near_miss
+from pi_cli.option_table import own_options
+from pi_cli.subcommands import _MEANT, EXTRAS, is_subcommand, refuse_near_miss
 from pi_core import PluginHost, Settings
 from pi_core.host.discovery import find_plugins
 from pi_core.host.records import DEFAULT_PLUGINS
@@ -487,3 +488,27 @@ def test_an_option_of_a_prompt_that_a_subcommand_does_not_take_names_what_has_it
     assert done.returncode != 0
     assert way in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("word", ["packages", "pacakges", "packges"])
+def test_the_name_of_a_command_elsewhere_is_refused_with_the_one_here(pi_host, word):
+    with pytest.raises(UserError, match=rf"There is no subcommand '{word}'. Did you mean 'list'\? .*pi -- {word}"):
+        refuse_near_miss(first_word([word]), pi_host)
+
+
+@pytest.mark.parametrize("name", _MEANT)
+def test_such_a_name_is_a_prompt_with_more_words_or_in_a_conversation(pi_host, name):
+    with pytest.raises(UserError, match=f"Did you mean '{_MEANT[name]}'"):
+        refuse_near_miss(first_word([name]), pi_host)
+
+    refuse_near_miss(first_word([name, "it"]), pi_host)
+    refuse_near_miss(first_word(["-c", name]), pi_host)
+    refuse_near_miss(first_word(["-p", name]), pi_host)
+
+
+def test_what_a_name_from_elsewhere_stands_for_is_there(tmp_path):
+    host = PluginHost(Settings.in_memory(agent_dir=tmp_path))
+    options = {name for option in own_options() for name in option.names} | {"--version"}
+
+    for meant in _MEANT.values():
+        assert meant in options or is_subcommand(meant.split()[0], host)

@@ -42,6 +42,21 @@ _NOT_AFTER_A_PLUGINS = ("approve", "extensions", "no_extensions", "mode")
 EXTRAS = {"mcp": "mcp", "models": "local"}
 """Subcommands of plugins that are not installed by default, and the extras of ``pluggypi`` with these plugins."""
 
+_MEANT = {
+    "packages": "list",
+    "package": "list",
+    "extensions": "plugins",
+    "settings": "config",
+    "upgrade": "update",
+    "login": "auth login",
+    "logout": "auth logout",
+    "version": "--version",
+    "resume": "--resume",
+    "continue": "--continue",
+}
+"""Subcommands that other agents and package managers have, and what does the same here. As the only word of a command
+line they are no prompt: a model has nothing to answer to it."""
+
 _SHORTEST = 4
 """Characters of a word that can be a misspelt subcommand; shorter ones are too often near to one."""
 
@@ -256,11 +271,14 @@ def refuse_near_miss(word: FirstWord | None, host: PluginHost) -> None:
 
     every = [*_own(), *(name for record in host.registering(_HOOK) for name in record.names(_HOOK)), *EXTRAS]
     names = [name for name in every if " " not in name]
-    near = [name for name in names if _is_swapped(word.text, name)]
+    meant = {} if word.after else _MEANT
+    known = [*names, *meant]
+    near = [name for name in known if name == word.text or _is_swapped(word.text, name)]
     if not near and len(word.text) >= _SHORTEST:
-        near = get_close_matches(word.text, names, 1, _NEAR)
+        near = get_close_matches(word.text, known, 1, _NEAR)
     if near:
-        raise UserError(f"There is no subcommand {word.text!r}. Did you mean {near[0]!r}? {as_prompt}")
+        mine = meant.get(near[0], near[0])
+        raise UserError(f"There is no subcommand {word.text!r}. Did you mean {mine!r}? {as_prompt}")
 
 
 def _is_swapped(word: str, name: str) -> bool:
