@@ -280,6 +280,13 @@ FAILURE_RULES: tuple[FailureRule, ...] = (
         source="gateways at any host that relay a failure of their upstream as 400 (pi 1.4.0, #10920 and #10965)",
     ),
     FailureRule(
+        "transient",
+        (None, 400),
+        r"failed to call a function",
+        ("groq.com", "groq"),
+        source="Groq: tool use, the model wrote a call that cannot be read; another answer may do",
+    ),
+    FailureRule(
         "transient", (424,), r"retry your request|ModelStreamError", _AWS, source="AWS: ConverseStream, errors"
     ),
     FailureRule(

@@ -195,6 +195,7 @@ async def test_strict_tools_are_sent_without_strict_for_the_session(pi_session, 
         "400 messages.1: The final block in an assistant message cannot be `thinking`.",
         "400 Item 'rs_68c4' of type 'reasoning' was provided without its required following item.",
         "400 messages.1.content.0: Invalid `signature` in `thinking` block",
+        "400 property 'reasoning_content' is unsupported",
     ],
 )
 async def test_refused_thinking_is_left_out_and_its_answer_is_kept(pi_session, script, refusal):
@@ -217,6 +218,7 @@ async def test_refused_thinking_is_left_out_and_its_answer_is_kept(pi_session, s
         "400 messages.1.content.0.tool_use.name: String should have at most 200 characters",
         "400 Please ensure that the number of function response parts equals the number of function call parts",
         "400 messages: roles must alternate",
+        "400 Invalid message sequence",
         '422 {"detail":[{"loc":["body","messages",1,"tool_calls"],"msg":"extra fields"}]}',
         "400 the message at position 1 with role 'assistant' must not be empty",
         "400 Function call is missing a thought_signature in functionCall parts",
@@ -232,6 +234,41 @@ async def test_a_refused_call_is_left_out_with_its_result(pi_session, script, re
     assert answer.text == "fine"
     assert script.requests[-1].tool_results == ()
     assert "I look." in [message.text for message in answers(script.requests[-1])]
+
+
+@pytest.mark.pi(tools=[GOOD])
+async def test_an_answer_is_found_by_its_number_among_many(pi_session, script):
+    for number in range(6):
+        script.turn(text(f"I look {number}."), tool_call("good", f"toolu_{number}")).turn(text(f"done {number}"))
+
+    def refuses(request):
+        wrong = [at for at, each in enumerate(request.messages) if "I look 1." in each.text and each.tool_calls]
+        return f"400 messages.{wrong[0]}.content.1: unexpected value" if wrong else None
+
+    for number in range(6):
+        await pi_session.prompt(f"prompt {number}")
+    insisting(script, refuses)
+
+    answer = await pi_session.prompt("and now?")
+
+    assert answer.text == "fine"
+    assert [data["what"] for data in left_out(pi_session)] == ["an answer with 1 tool call"]
+    assert sum(message.role == "toolResult" for message in script.requests[-1].messages) == 5
+
+
+@pytest.mark.pi(tools=[GOOD])
+async def test_a_refusal_of_calls_blames_an_answer_with_calls(pi_session, script):
+    script.turn(text("I look."), tool_call("good", "toolu_1")).turn(text("done"))
+    insisting(
+        script,
+        lambda request: "400 unknown field tool_call_id" if any(a.tool_calls for a in answers(request)) else None,
+    )
+    await pi_session.prompt("first")
+
+    answer = await pi_session.prompt("second")
+
+    assert answer.text == "fine"
+    assert len(left_out(pi_session)) == 1
 
 
 @pytest.mark.pi(tools=[GOOD])

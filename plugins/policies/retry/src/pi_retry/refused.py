@@ -64,16 +64,25 @@ _NUMBERED = (
 )
 _BUILT_IN = frozenset(("read", "bash", "edit", "write", "grep", "find", "ls"))
 
-_THINKING = r"(?i)\bthinking\b|\breasoning\b|signature|encrypted_content|\brs_\w+|thought"
+_THINKING = (
+    r"(?i)\bthinking\b|\breasoning(?:_(?:content|text|details?))?\b|signature|encrypted_content|\brs_\w+|thought"
+)
 _CALLS = (
     r"(?i)tool_?use|tool_?result|tool_?calls?|tool (?:call|output|result|message)s?"
     r"|function[_ ]?(?:call|response|output)|call_id"
 )
 _MESSAGES = (
     r"(?i)\bmessages\b|\b(?:each|every) message|\b(?:message|input|contents?)[.\[/]+\d"
+    r"|\bmsgs?\b|\bmessage (?:sequence|order|history|list)\b"
     r"|\b(?:final|last) (?:block|message|assistant|content)|\bassistant\b"
     r"|\broles?\b|\balternat|\bcontent block|\btext content|\bnon-empty|\bturns?\b|\bitem ['`]"
 )
+
+_PLACE = r"""(?i)\b(?:messages?|msgs?|input|contents?)["']?(?:[.\[/,: ]| at position )+(\d+)"""
+"""Where a message is in the request."""
+
+_MERGED = ("anthropic", "bedrock", "google")
+"""APIs in which results and the user's next message are one message, so that roles alternate."""
 
 
 class Refusal(NamedTuple):
@@ -111,7 +120,7 @@ def refused_part(refusal: Refusal, request: Context, attempt: int) -> LeftOut | 
         return _tool(text, request)
     if kind not in ("other", "strict_tools") or re.search(_PARAMETER, text):
         return None
-    return _of_the_conversation(text, request, attempt)
+    return _of_the_conversation(text, request, attempt, refusal.model.api)
 
 
 def _is_refusal(refusal: Refusal) -> bool:
@@ -120,15 +129,15 @@ def _is_refusal(refusal: Refusal) -> bool:
     return refusal.status in _REFUSALS
 
 
-def _of_the_conversation(text: str, request: Context, attempt: int) -> LeftOut | None:
+def _of_the_conversation(text: str, request: Context, attempt: int, api: str) -> LeftOut | None:
     is_quoted = not re.search(_CALLS, text) and _named(text, request) is not None
     part = _tool(text, request) if is_quoted or re.search(_SCHEMA, text) else None
     if part is None and re.search(_THINKING, text):
         part = _thinking(text, request)
-    if part is None and _has_new_picture(request) and not re.search(_CALLS, text):
+    if part is None and _has_new_picture(request) and not (re.search(_CALLS, text) or _numbered(text, request, api)):
         return _pictures(request, attempt)
     if part is None and (re.search(_CALLS, text) or re.search(_MESSAGES, text)):
-        part = _answer(text, request, attempt)
+        part = _answer(text, request, attempt, api)
     return part
 
 
@@ -220,18 +229,48 @@ def _thinking(text: str, request: Context) -> LeftOut | None:
     return LeftOut(kind="thinking", ids=keys, what="the thinking of earlier answers") if keys else None
 
 
-def _answer(text: str, request: Context, attempt: int) -> LeftOut | None:
-    """Return the answer whose call is named; if none is, the newest one."""
+def _answer(text: str, request: Context, attempt: int, api: str) -> LeftOut | None:
+    """Return the answer that is named or numbered; if none is, the newest one, or with calls if it is about calls."""
     answers = list(_answers(request))
     named = next((each for each in answers if any(_is_in(text, call.id) for call in each.tool_calls)), None)
+    if named is None:
+        numbered = _numbered(text, request, api)
+        named = numbered if numbered in answers else None
     if named is None and attempt > 3:  # noqa: PLR2004 - of guesses; each costs a request and takes more away
         return None
-    answer = named or (answers[-1] if answers else None)
+    with_calls = [each for each in answers if each.tool_calls] if re.search(_CALLS, text) else []
+    answer = named or next(reversed(with_calls or answers), None)
     if answer is None:
         return None
     calls = len(answer.tool_calls)
-    what = f"an answer with {calls} tool {'call' if calls == 1 else 'calls'}" if calls else "the newest answer"
+    which = "the newest answer" if answer is answers[-1] else "an earlier answer"
+    what = f"an answer with {calls} tool {'call' if calls == 1 else 'calls'}" if calls else which
     return LeftOut(kind="answer", ids=(str(answer.timestamp),), what=what)
+
+
+def _numbered(text: str, request: Context, api: str) -> AssistantMessage | None:
+    """Return the answer whose number in the request, or that of whose result, a refusal names; None for the user's.
+
+    Codecs may send a message as several or join some, so the number is a good guess and not more.
+    """
+    found = re.search(_PLACE, text)
+    if found is None:
+        return None
+    answer: AssistantMessage | None = None
+    merged, before = api.startswith(_MERGED), None
+    at = 0 if api in ("openai-completions", "mistral-conversations") and request.system_prompt else -1
+    for message in request.messages:
+        is_answer = isinstance(message, AssistantMessage)
+        if isinstance(message, AssistantMessage):
+            answer = message
+        if is_answer and merged and before is None:
+            at += 1  # a line of the user is put before a first answer
+        if not merged or before is not is_answer:
+            at += max(1, len(message.content)) if is_answer and "responses" in api else 1
+        before = is_answer
+        if at >= int(found[1]):
+            return answer if is_answer or message.role == "toolResult" else None
+    return None
 
 
 def _answers(request: Context) -> Iterator[AssistantMessage]:

@@ -130,8 +130,13 @@ async def _events(
                 yield data if name != "error" else error_event(data)
     except HttpFailed as failure:
         if not _has_calls(failure.body):
+            if "failed_generation" in failure.body:
+                failure.advice = _NO_CALL
             raise
         yield failure.body.encode()
+
+
+_NO_CALL = "The model wrote no call that the provider could read: ask again, or choose another model."
 
 
 def _has_calls(body: str) -> bool:
