@@ -10,6 +10,8 @@ import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
 import httpx2
@@ -215,6 +217,61 @@ async def test_a_client_of_the_users_own_signs_in_as_configured(started, script,
     assert result.text == "mine"
     assert (server.asked[0]["client_id"], server.asked[0]["scope"]) == (["mine"], ["read"])
     assert server.grants[0]["authorization"] == f"Basic {base64.b64encode(b'mine:my-secret').decode()}"
+
+
+@pytest.mark.parametrize("fault", ["no-pkce", "plain"])
+async def test_a_server_that_does_not_protect_sign_ins_is_refused(started, fake_ui, fault) -> None:
+    with http_server("auth", fault) as server:
+        session = await started({"web": {"url": f"{server.url}/mcp"}})
+        await session.prompt("/mcp login web")
+
+    assert fake_ui.opened_urls == []
+    assert server.grants == []
+    assert "PKCE with S256" in "".join(each.message for each in fake_ui.notices)
+
+
+async def test_a_secret_of_the_user_stays_with_the_server_that_it_was_used_with(started, fake_ui) -> None:
+    with http_server("auth") as server:
+        oauth = {"clientId": "mine", "clientSecret": "my-secret"}
+        session = await started({"web": {"url": f"{server.url}/mcp", "oauth": oauth}})
+        await sign_in(session, fake_ui)
+        kept = session.settings.agent_dir / "mcp-auth.json"
+        stored = json.loads(kept.read_text())
+        assert [each["issuer"] for each in stored.values()] == [{"issuer": f"{server.url}/"}]
+        for each in stored.values():
+            each["issuer"] = {"issuer": "https://first.example/"}
+        kept.write_text(json.dumps(stored))
+        await session.prompt("/mcp login web")
+
+    assert len(server.grants) == 1
+    assert "was used with https://first.example/" in "".join(each.message for each in fake_ui.notices)
+
+
+async def test_requests_of_others_do_not_end_a_sign_in(started, script, fake_ui, result_of) -> None:
+    with http_server("auth") as server:
+        session = await started({"web": {"url": f"{server.url}/mcp"}})
+        fake_ui.answers(None)
+        signing = asyncio.create_task(session.prompt("/mcp login web"))
+        while not fake_ui.opened_urls:  # noqa: ASYNC110 - the fake user has no event for an opened page
+            await asyncio.sleep(0.02)
+        address = parse_qs(urlsplit(fake_ui.opened_urls[0]).query)["redirect_uri"][0]
+        answers = [
+            await asyncio.to_thread(_status, f"{address}{query}")
+            for query in ("", "?error=x", "?code=1", "?code=1&state=guessed", "/other?error=x&state=")
+        ]
+        await asyncio.to_thread(lambda: urlopen(fake_ui.opened_urls[0]).read())  # noqa: S310 - the test's own server
+        await signing
+        result = await result_of(session, script, "mcp__web__echo", text="signed in")
+
+    assert answers == [400] * 5
+    assert result.text == "signed in"
+
+
+def _status(url: str) -> int:
+    try:
+        return urlopen(url).status  # noqa: S310 - the callback of the sidecar
+    except HTTPError as error:
+        return error.code
 
 
 async def test_rights_that_a_call_needs_are_asked_for_by_the_next_sign_in(started, script, fake_ui, result_of) -> None:

@@ -64,6 +64,10 @@ class Handler(BaseHTTPRequestHandler):
                 "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"],
             }
+            if "no-pkce" in self.server.faults:
+                del about["code_challenge_methods_supported"]
+            if "plain" in self.server.faults:
+                about["code_challenge_methods_supported"] = ["plain"]
             places = {
                 "authorization_endpoint": "authorize",
                 "token_endpoint": "grant",

@@ -30,6 +30,10 @@ __all__ = ["NotSignedIn", "sign_in"]
 WAIT = 300
 """Seconds within which the user must sign in."""
 _PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nSigned in. You can close this page.\n"
+_STRAY = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
+    b"This is not the answer to the sign-in that pi has begun.\n"
+)
 _SECRET = ("access_token", "refresh_token")
 _NOWHERE = "http://127.0.0.1/callback"
 _METADATA_WAIT = 10
@@ -120,6 +124,7 @@ class _Callback:
         self._tokens = tokens
         self._came: asyncio.Future[dict[str, list[str]]] = asyncio.get_running_loop().create_future()
         self._pasting: asyncio.Task[None] | None = None
+        self._state = ""
         self.port = 0
 
     async def redirect(self, url: str) -> None:
@@ -134,7 +139,9 @@ class _Callback:
             raise NotSignedIn(f"it requires a sign-in: {how}")
         if urlsplit(url).scheme not in ("http", "https"):
             raise NotSignedIn("its sign-in page is not a web address")
+        self._tokens.check_server()
         self._tokens.choose_method()
+        self._state = parse_qs(urlsplit(url).query).get("state", [""])[0]
         self._pasting = asyncio.create_task(self._paste(self._tokens.with_scope(url)))
 
     async def _paste(self, url: str) -> None:
@@ -143,13 +150,15 @@ class _Callback:
             self._arrived(str(pasted))
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take the browser's request."""
+        """Take the browser's request; any page and any user of the computer can send others, which have no state."""
         line = (await reader.readline()).decode("latin-1").split()
-        writer.write(_PAGE)
+        address = line[1] if len(line) > 1 else ""
+        is_ours = bool(self._state) and parse_qs(urlsplit(address).query).get("state") == [self._state]
+        writer.write(_PAGE if is_ours else _STRAY)
         await writer.drain()
         writer.close()
-        if len(line) > 1:
-            self._arrived(line[1])
+        if is_ours:
+            self._arrived(address)
 
     def _arrived(self, address: str) -> None:
         found = parse_qs(urlsplit(address).query)
@@ -202,9 +211,37 @@ class _Tokens:
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
         return urlunsplit(parts._replace(query=urlencode({**query, "scope": scope})))
 
+    def check_server(self) -> None:
+        """Check the authorization server before the user signs in there.
+
+        Raises:
+            NotSignedIn: It does not say that it protects sign-ins with PKCE (the MCP specification wants that it is
+                refused then), or it is not the one that the user's client secret was used with before.
+        """
+        metadata = self.context.oauth_metadata
+        if metadata is None:  # a server of the first specification, which has none
+            issuer = str(self.context.auth_server_url or "")
+        else:
+            issuer = str(metadata.issuer)
+            if "S256" not in (metadata.code_challenge_methods_supported or ()):
+                raise NotSignedIn(
+                    f"its authorization server {issuer} does not say that it supports PKCE with S256"
+                    " (code_challenge_methods_supported), so a sign-in there could be stolen"
+                )
+        known = (self._file.get("issuer") or {}).get("issuer")
+        if self._has_own_secret and known not in (None, issuer) and not self._oauth.get("authServerMetadataUrl"):
+            raise NotSignedIn(
+                f"it now names the authorization server {issuer}, but oauth.clientSecret was used with {known} and is"
+                f" sent nowhere else. If the change is right: pi mcp logout, and then login again"
+            )
+
+    @property
+    def _has_own_secret(self) -> bool:
+        return bool(self._oauth.get("clientId") and self._oauth.get("clientSecret"))
+
     def choose_method(self) -> None:
         """Choose a method that the server accepts for a registered client; otherwise the SDK sends no secret."""
-        if self._oauth.get("clientId") and self._oauth.get("clientSecret"):
+        if self._has_own_secret:
             metadata = self.context.oauth_metadata
             known = getattr(metadata, "token_endpoint_auth_methods_supported", None) or _METHODS
             self.context.client_info.token_endpoint_auth_method = next(
@@ -227,6 +264,10 @@ class _Tokens:
         REDACTED.add([str(values.get(each, "")) for each in _SECRET])
         if tokens.expires_in is not None:
             values["expires_at"] = time.time() + tokens.expires_in
+        if self._has_own_secret:
+            metadata = self.context.oauth_metadata
+            issuer = str(metadata.issuer if metadata is not None else self.context.auth_server_url or "")
+            self._file.put("issuer", {"issuer": issuer})
         if self.context.oauth_metadata is not None:
             self._file.put("metadata", self.context.oauth_metadata.model_dump(mode="json", exclude_none=True))
         self._file.put("tokens", values)
