@@ -37,6 +37,13 @@ def test_headers_are_joined_and_texts_replaced():
     assert (changed.headers, changed.api, changed.base_url) == ({"a": "1", "b": "2"}, "other", "https://b")
 
 
+def test_limits_of_input_are_part_of_an_override():
+    limits = {"maxRequestBytes": 9, "images": {"maxPerRequest": 2, "resize": {"maxWidth": 640}}}
+
+    assert override_of({"inputLimits": limits})(MODEL).extra == {**MODEL.extra, "inputLimits": limits}
+    assert override_of({"name": "n"})(MODEL).extra == MODEL.extra
+
+
 @for_each(
     ("data", "path"),
     [
@@ -46,6 +53,9 @@ def test_headers_are_joined_and_texts_replaced():
         ({"maxTokens": 0}, ("maxTokens",)),
         ({"cost": {"output": "x"}}, ("cost", "output")),
         ({"thinkingLevelMap": {"deep": "x"}}, ("thinkingLevelMap", "deep")),
+        ({"inputLimits": 5}, ("inputLimits",)),
+        ({"inputLimits": {"maxRequestBytes": 0}}, ("inputLimits", "maxRequestBytes")),
+        ({"inputLimits": {"images": {"resize": {"maxWidth": "x"}}}}, ("inputLimits", "images", "resize", "maxWidth")),
     ],
 )
 def test_what_is_wrong_is_found_at_once(data, path):

@@ -33,6 +33,16 @@ _MODEL_FIELDS = frozenset(
         *("headers", "compat", "thinkingLevelMap", "promptCache", "type"),
     )
 )
+_INPUT_LIMITS: dict[str, Any] = {
+    "maxRequestBytes": int,
+    "images": {
+        "maxPerRequest": int,
+        "maxPerMessage": int,
+        "resize": {"maxWidth": int, "maxHeight": int, "maxBytes": int, "jpegQuality": int},
+    },
+}
+"""What pi reads of ``inputLimits``."""
+
 _REPLACED: tuple[tuple[str, str, type[Any]], ...] = (
     ("name", "name", str),
     ("api", "api", str),
@@ -208,14 +218,32 @@ def _model(data: Any, shared: _Inherited) -> Model:
         thinking_level_map=_levels(data),
         type=_type(data),
         prompt_cache=_prompt_cache(data),
-        extra={key: data[key] for key in data.keys() - _MODEL_FIELDS},
+        extra=_extra(data),
     )
+
+
+def _extra(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that only plugins and parts of pi read; ``inputLimits`` is checked."""
+    _check_limits(data, {"inputLimits": _INPUT_LIMITS})
+    return {key: data[key] for key in data.keys() - _MODEL_FIELDS}
+
+
+def _check_limits(data: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    for key, kind in known.items():
+        if kind is not int:
+            inner = field_of(data, key, dict, {})
+            try:
+                _check_limits(inner, kind)
+            except Wrong as wrong:
+                raise wrong.below(key) from None
+        elif (value := data.get(key)) is not None and (type(value) is not int or value <= 0):
+            raise Wrong(f"{key} is {value!r:.60}; it must be a whole number above 0", key)
 
 
 def override_of(data: Any) -> Callable[[Model], Model]:
     """Return a function that applies an object of ``modelOverrides`` to a model: the fields it has are replaced.
 
-    ``cost``, ``compat`` and ``headers`` are merged key by key.
+    ``cost``, ``compat`` and ``headers`` are merged key by key, as are fields that pi does not know.
 
     Raises:
         Wrong: The object is invalid.
@@ -235,7 +263,7 @@ def override_of(data: Any) -> Callable[[Model], Model]:
     if data.get("promptCache") is not None:
         changes["prompt_cache"] = _prompt_cache(data)
     levels, headers, compat = _levels(data), headers_of(data), field_of(data, "compat", dict, {})
-    cost = field_of(data, "cost", dict, {})
+    cost, extra = field_of(data, "cost", dict, {}), _extra(data)
     _cost(data)
 
     def override(model: Model) -> Model:
@@ -246,6 +274,7 @@ def override_of(data: Any) -> Callable[[Model], Model]:
             headers={**(model.headers or {}), **(headers or {})} or None,
             compat={**(model.compat or {}), **compat} or None,
             thinking_level_map={**(model.thinking_level_map or {}), **(levels or {})} or None,
+            extra={**model.extra, **extra},
         )
 
     return override
