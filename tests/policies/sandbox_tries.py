@@ -168,6 +168,7 @@ CALLS = {  # numbers of x86-64
     "add_key": (248, b"user", b"x", b"x", 1, -3),
     "request_key": (249, b"user", b"x", 0, -3),
     "keyctl": (250, 0, -3, 1),
+    "limits of another process": (302, PID, 7, 0, 0),
     "perf_event_open": (298, ctypes.create_string_buffer(128), 0, -1, -1, 0),
     "fanotify_init": (300, 0, 0),
     "open_by_handle_at": (304, -1, 0, 0),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from pi_core import PluginHost, Settings
@@ -34,6 +37,17 @@ def test_installed_plugins_are_asked_though_their_files_do_not_exist(tmp_path):
     names = set(PluginHost(Settings.in_memory({}, tmp_path)).project_files())
 
     assert {"AGENTS.override.md", "AGENTS.MD", "CLAUDE.MD", ".claude/agents", ".mcp.json", "MEMORY.md"} <= names
+
+
+def test_the_page_of_the_sandbox_names_files_that_are_protected(tmp_path):
+    names = set(PluginHost(Settings.in_memory({}, tmp_path)).project_files())
+    page = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
+    rows = page.partition("\n- what pi and its plugins read:")[2].partition("\n- what git runs:")[0]
+
+    named = [each for each in re.findall(r"`([^`]+)`", rows) if each not in (".MD", "register_project_files")]
+
+    assert len(named) > 30
+    assert set(named) <= names
 
 
 @pytest.mark.parametrize("name", ["", "/etc/passwd", "../up", "a//b", "a/./b"])
