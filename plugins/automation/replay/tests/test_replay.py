@@ -161,11 +161,12 @@ async def test_another_text_is_no_divergence_but_has_a_distance(recorded, replay
 async def test_a_failed_request_ends_the_replay_and_is_reported(recorded, replayed):
     stored = await recorded(TWO)
 
-    report = await replayed(stored, [[[error("No credit.")]]])
+    report = await replayed(stored, [[[error('402: {"error": {"message": "No credit."}}\nBuy some.')]]])
 
     assert len(report.rows) == 1
     assert "Prompt 1 failed" in report.error
-    assert "No credit." in report.error
+    assert "No credit. Buy some." in report.error
+    assert "{" not in report.error
 
 
 async def test_what_the_user_sent_meanwhile_is_sent_at_the_same_place(started, replayed):

@@ -47,7 +47,7 @@ class Fake:
             yield builder.tool_call(start.content_index, arguments)
             yield builder.tool_call_end(start.content_index)
         elif word == "fail":
-            yield builder.fail("overheated")
+            yield builder.fail('503: {"error": {"message": "overheated"}}')
             return
         else:
             if word == "think":

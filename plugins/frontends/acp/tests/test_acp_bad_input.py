@@ -104,7 +104,7 @@ async def test_a_failing_provider_is_an_error_with_its_text(run_acp, work):
         await editor.start()
         session = await new(editor, work)
 
-        with pytest.raises(RequestError, match="overheated"):
+        with pytest.raises(RequestError, match=r"^overheated$"):
             await editor.say(session, "fail")
 
         assert (await editor.say(session, "long")).stop_reason == "max_tokens"

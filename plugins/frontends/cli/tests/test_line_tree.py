@@ -74,8 +74,9 @@ def test_all_shows_what_is_no_message_too(session):
 
 
 def test_an_answer_that_failed_has_its_reason(session):
+    body = '503: {"error": {"message": "The tide is out"}}\nWait.'
     failed = AssistantMessage(
-        content=(), api="fake", provider="fake", model="one", stop_reason="error", error_message="The tide is out"
+        content=(), api="fake", provider="fake", model="one", stop_reason="error", error_message=body
     )
     session.append_message(failed)
 
