@@ -282,6 +282,7 @@ async def test_a_refusal_of_calls_blames_an_answer_with_calls(pi_session, script
         "400 Tool call validation failed: parameters for tool good did not match schema: missing 'name'",
         "401 invalid x-api-key",
         "402 Insufficient Balance",
+        "400 Unknown parameter: 'store'",
         "404 No endpoints found for vision-model-9",
         "400 something is wrong",
     ],
@@ -296,6 +297,30 @@ async def test_nothing_is_left_out_when_no_part_is_to_blame(pi_session, script, 
     assert answer.error_message == refusal
     assert len(script.requests) == 2
     assert left_out(pi_session) == []
+
+
+@pytest.mark.pi(stored=True, tools=[GOOD])
+@pytest.mark.parametrize(
+    ("refused", "refusal"), [("call", "400 Invalid message sequence"), ("picture", "400 Bad Request")]
+)
+async def test_prompts_that_failed_before_are_not_to_blame(pi_session, script, refused, refusal):
+    if refused == "call":
+        script.turn(text("I look."), tool_call("good", "toolu_1")).turn(text("done"))
+        await pi_session.prompt("first")
+    for number in range(5):  # as an older version stored them, which left nothing out
+        script.turn(error("402 no money"))
+        await pi_session.prompt(
+            f"failed {number}", images=[picture(NEW)] if refused == "picture" and not number else []
+        )
+    insisting(
+        script,
+        lambda request: refusal if images(request) or any(each.tool_calls for each in answers(request)) else None,
+    )
+    await pi_session.switch_session(pi_session.session_manager.file)
+
+    answer = await pi_session.prompt("now")
+
+    assert answer.text == "fine"
 
 
 async def test_what_did_not_help_is_put_back(pi_session, script):

@@ -31,6 +31,9 @@ _IN_STREAM = r"(?i)invalid_|bad_request|validation|unsupported_"
 _PARAMETER = (
     r"(?i)unsupported (?:parameter|value)|tool_choice|temperature|top_p|reasoning[_.]?effort|effort level"
     r"|tool_use_failed|tool call validation|did not match schema|did not call a tool"
+    r"|(?:unknown|unrecognized|unexpected) (?:request )?(?:parameter|argument)s?\b"
+    r"(?!\W*(?:messages|input|contents|tools))"
+    r"|stream_options"
     r"|budget_tokens|thinking[._](?:type|budget)|max_(?:\w+_)?tokens|does not support (?:thinking|reasoning|effort)"
 )
 """Settings of the request, or the model's new call: nothing of the conversation is to blame."""
@@ -162,7 +165,7 @@ def _has_new_picture(request: Context) -> bool:
     Whatever the provider says then, the picture is the likeliest reason.
     """
     for message in reversed(request.messages):
-        if isinstance(message, AssistantMessage):
+        if isinstance(message, AssistantMessage) and _is_sent(message):
             return False
         if _images(message):
             return True
@@ -262,6 +265,8 @@ def _numbered(text: str, request: Context, api: str) -> AssistantMessage | None:
     for message in request.messages:
         is_answer = isinstance(message, AssistantMessage)
         if isinstance(message, AssistantMessage):
+            if not _is_sent(message):
+                continue
             answer = message
         if is_answer and merged and before is None:
             at += 1  # a line of the user is put before a first answer
@@ -276,8 +281,13 @@ def _numbered(text: str, request: Context, api: str) -> AssistantMessage | None:
 def _answers(request: Context) -> Iterator[AssistantMessage]:
     """Yield the answers that are still sent as they are."""
     for message in request.messages:
-        if isinstance(message, AssistantMessage) and message.provider != "(left out)":
+        if isinstance(message, AssistantMessage) and message.provider != "(left out)" and _is_sent(message):
             yield message
+
+
+def _is_sent(answer: AssistantMessage) -> bool:
+    """Return whether an answer is part of requests: failed and aborted ones stay in the session alone."""
+    return answer.stop_reason not in ("error", "aborted")
 
 
 def _thoughts(answer: AssistantMessage) -> list[ThinkingContent]:
