@@ -191,6 +191,23 @@ async def test_bom_and_endings_of_untouched_lines_stay(text, tmp_path):
     assert (tmp_path / "a").read_bytes() == "\ufeff1\r\ntwo\n3\r4\r\n4b\r\nfive".encode()
 
 
+@for_each(
+    ("edit", "after"),
+    [
+        (("two\n", "2\nnew\n"), b"one\r\n2\r\nnew\r\nthree\nfour\r\n"),
+        (("one\ntwo\n", "1\n2\nnew\nnewer\n"), b"1\r\n2\r\nnew\r\nnewer\r\nthree\nfour\r\n"),
+        (("three\n", "3\nnew\n"), b"one\r\ntwo\r\n3\nnew\nfour\r\n"),
+        (("two", "2\nnew"), b"one\r\n2\r\nnew\r\nthree\nfour\r\n"),
+    ],
+)
+async def test_lines_added_in_a_file_with_several_endings_end_like_those_they_are_added_to(edit, after, text, tmp_path):
+    (tmp_path / "a").write_bytes(b"one\r\ntwo\r\nthree\nfour\r\n")
+
+    await text("edit", path="a", edits=edits(edit))
+
+    assert (tmp_path / "a").read_bytes() == after
+
+
 LOOSE = (
     "is not in the file exactly. This was replaced, which differs from it only in the form of characters or in blanks "
     "at the end of lines"

@@ -309,12 +309,17 @@ def _by_lines(matches: Sequence[_Match], starts: list[int]) -> list[list[_Match]
 def _replaced(
     base: str, span: tuple[int, int], group: list[_Match], starts: list[int], endings: list[str]
 ) -> list[tuple[str, list[str]]]:
-    """Return the new text of whole touched lines in pieces, each with the endings that its line breaks had."""
+    """Return the new text of whole touched lines in pieces, each with the endings that its line breaks had.
+
+    Where whole lines are replaced by more of them, those that are added get the ending of the last one.
+    """
     pieces: list[tuple[str, list[str]]] = []
     at, end = span
     for match in group:
         pieces.append((base[at : match.start], _endings(at, match.start, starts, endings)))
-        pieces.append((match.new, _endings(match.start, match.end, starts, endings)))
+        had = _endings(match.start, match.end, starts, endings)
+        added = match.new.count("\n") if base.endswith("\n", 0, match.end) else 0
+        pieces.append((match.new, had + had[-1:] * added))
         at = match.end
     pieces.append((base[at:end], _endings(at, end, starts, endings)))
     return pieces
