@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -14,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from pi_agents.kept import find, kept_worktrees
+from pi_agents.kept import repository as repository_at
 from pi_agents.merging import Conflict, apply, merge
 from pi_agents.settings import TrashLimits
 from pi_agents.subcommand import run_subcommand
@@ -328,6 +330,46 @@ def test_an_agent_has_the_files_of_submodules_and_its_changes_there_are_applied(
         "not committed\n",
     ]
     assert git(mine, "status", "--short").split() == ["M", "lib.py", "??", "mine.py", "??", "new.py"]
+
+
+@pytest.mark.parametrize("gone", ["deinit", "removed", "moved", "link"])
+def test_the_work_in_a_submodule_that_the_user_no_longer_has_is_kept(gone, with_submodule, tmp_path):
+    place = Place(with_submodule, tmp_path / "agent")
+    place.write("vendor/lib/new.py")
+    mine = with_submodule / "vendor" / "lib"
+    if gone == "deinit":
+        git(with_submodule, "submodule", "--quiet", "deinit", "--force", "vendor/lib")
+    elif gone == "removed":
+        shutil.rmtree(with_submodule / "vendor")
+    else:
+        mine.rename(tmp_path / "lib")
+    if gone == "link":
+        mine.symlink_to(tmp_path / "lib")
+
+    said = place.end()
+    merged, left = place.apply()
+
+    line = " vendor/lib/ | not compared with its beginning: your files have no repository there now"
+    assert said.splitlines() == left == [line]
+    assert (merged.files, merged.stat) == ([], "")
+    assert (place.path / "vendor" / "lib" / "new.py").read_text() == "work\n"
+    assert not (mine / "new.py").exists()
+
+
+def test_the_work_in_a_submodule_is_named_where_the_users_other_worktree_lacks_it(with_submodule, tmp_path):
+    place = Place(with_submodule, tmp_path / "agent")
+    place.write("vendor/lib/new.py")
+    place.write("new")
+    place.end()
+    other = tmp_path / "other"
+    git(with_submodule, "worktree", "add", "--quiet", "--detach", str(other))
+    there = repository_at(other)
+
+    merged = merge(there, find(there, tmp_path / "agent", "abc"), CACHES)
+    left = apply(merged)
+
+    assert merged.files == ["new"]
+    assert left == [" vendor/lib/ | not compared with its beginning: your files have no repository there now"]
 
 
 def test_an_unchanged_worktree_with_submodules_is_removed(with_submodule, tmp_path):

@@ -51,6 +51,7 @@ _IDENTITY = {
     "GIT_COMMITTER_NAME": "pi",
     "GIT_COMMITTER_EMAIL": "pi@localhost",
 }
+_UNREAD = "not compared with its beginning: your files have no repository there now"
 _MOST_COMMITS = 500
 
 
@@ -87,10 +88,12 @@ class Look:
         stat: What differs from its beginning, in the format of ``git diff --stat``, with lines about what no tree of
             git holds; empty if nothing does.
         parts: The worktree and the nested repositories that it has, with the state of each.
+        unread: Lines about folders that cannot be compared, because the user's files have no repository there.
     """
 
     stat: str
     parts: list[tuple[Part, Standing]] = field(factory=list)
+    unread: list[str] = field(factory=list)
 
     @property
     def tree(self) -> str:
@@ -171,7 +174,10 @@ def look_at(git: Git, kept: Kept, caches: Collection[str]) -> Look:
     found: list[tuple[Part, Standing]] = []
     stats: list[str] = []
     extras: list[tuple[str, Extra]] = []
-    for part in parts_of(git, inside, kept.base):
+    parts = parts_of(git, inside, kept.base)
+    gone = set(parts[0].apart) - {part.path for part in parts}
+    unread = [f" {path}/ | {_UNREAD}" for path in sorted(gone)]
+    for part in parts:
         with _opened(part.inside.top) as is_folder:
             if not is_folder:  # something else stands in its place, which belongs to the outer part
                 continue
@@ -179,8 +185,8 @@ def look_at(git: Git, kept: Kept, caches: Collection[str]) -> Look:
             stats.append(prefixed(part, diff_stat(part.inside, part.base, state.plain)))
         found.append((part, state))
         extras += [(_below(part, extra.path), extra) for extra in state.extras]
-    stats += [*describe_extras(extras), *_beside_files(git, inside, kept, found[0][1].tree)]
-    return Look("\n".join(filter(None, stats)), found)
+    stats += [*describe_extras(extras), *unread, *_beside_files(git, inside, kept, found[0][1].tree)]
+    return Look("\n".join(filter(None, stats)), found, unread)
 
 
 def prefixed(part: Part, stat: str) -> str:

@@ -97,8 +97,9 @@ def merge(git: Git, kept: Kept, caches: Collection[str]) -> Merge:
         Conflict: The same was changed in the worktree and in the user's files.
         UserError: The worktree's folder no longer exists, or git cannot be run.
     """
-    pieces, conflicts, stats, left = [], [], [], []
-    for part, state in look_at(git, kept, caches).parts:
+    look = look_at(git, kept, caches)
+    pieces, conflicts, stats, left = [], [], [], [*look.unread]
+    for part, state in look.parts:
         mine = tree_of_files(part.mine, flagged=True)
         tree, names = merge_trees(part.mine, part.base, mine, state.plain)
         changes = tree_changes(part.mine, mine, tree) if tree is not None else []
