@@ -71,10 +71,13 @@ HISTORY = st.lists(FILES | GIT, max_size=9)
 EDITS = st.lists(FILES, max_size=4)
 
 
-def git(folder, *arguments, check=True):
+def output(folder, *arguments, check=True):
     command = ["git", "-c", "gc.auto=0", "-c", "protocol.file.allow=always", *arguments]
-    done = subprocess.run(command, cwd=folder, env=ENV, check=check, capture_output=True, text=True)
-    return done.stdout.strip("\n")
+    return subprocess.run(command, cwd=folder, env=ENV, check=check, capture_output=True).stdout
+
+
+def git(folder, *arguments, check=True):
+    return os.fsdecode(output(folder, *arguments, check=check)).strip("\n")
 
 
 def act(top, actions):
@@ -129,10 +132,11 @@ def everything(top):
 
 
 def is_of_commit(top, commit, path, about):
-    """Whether a file or folder is that of a commit, which a sparse checkout had left out."""
+    """Whether a file or folder is that of a commit, which a sparse checkout leaves out, or had left out."""
     if about[-1] is True or not git(top, "ls-tree", commit, "--", path):
         return about[-1] is True and git(top, "ls-tree", commit, "--", f"{path}/") != ""
-    return with_lf(about[-1]).decode("utf-8", "replace").strip("\n") == git(top, "show", f"{commit}:{path}")
+    content = os.fsencode(about[-1]) if about[0] == "link" else about[-1]
+    return with_lf(content) == with_lf(output(top, "show", f"{commit}:{path}"))
 
 
 def without_objects(found):
@@ -249,9 +253,12 @@ def test_whatever_an_agent_does_nothing_is_lost_and_apply_does_what_it_says(
         if there == begun and not any(action in ("init", "run", "exclude") for action, *_ in second):
             assert not said
         if not said:
-            appeared = {path for path in there if there[path] != begun.get(path)} if sparse else set()
-            assert {path for path in there.keys() | begun.keys() if there.get(path) != begun.get(path)} <= appeared
-            assert all(is_of_commit(top, kept.base, path, there[path]) for path in appeared)
+            differing = {path for path in there.keys() | begun.keys() if there.get(path) != begun.get(path)}
+            appeared = {path: there[path] for path in differing & there.keys() if sparse}
+            narrowed = any(str(data).startswith("sparse-checkout set") for *_, data in second)
+            left_out = {path: begun[path] for path in differing - there.keys() if narrowed}
+            assert differing == appeared.keys() | left_out.keys()
+            assert all(is_of_commit(top, kept.base, path, about) for path, about in (appeared | left_out).items())
             assert not place.path.exists()
             assert kept_worktrees(user, root / "agent") == []
             return
