@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,17 @@ def test_a_folder_of_ones_own_that_is_closed_is_opened_by_chmod(locked):
 
     assert why == f"{locked} cannot be read: its permissions do not allow it"
     assert remedy == f"Run: chmod u+rwX {locked}"
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o755, 0o000])
+@pytest.mark.parametrize("below", ["", ".pi/agent"])
+def test_a_file_in_place_of_a_folder_keeps_its_permissions(mode, below, tmp_path):
+    file = tmp_path / "home"
+    file.touch(mode)
+    why, remedy = access_problem(file / below) or ("", "")
+
+    assert re.search("cannot be used: (it is not a folder|Not a directory)$", why)
+    assert remedy == "Set PI_CODING_AGENT_DIR to another folder"
 
 
 def test_a_folder_of_another_user_is_given_back(locked, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def access_problem(folder: Path) -> tuple[str, str] | None:
         return None
     except OSError as error:
         return f"{place} cannot be used: {error.strerror}", "Set PI_CODING_AGENT_DIR to another folder"
+    if not S_ISDIR(about.st_mode):  # such as /dev/null, which is the home folder of many services
+        return f"{place} cannot be used: it is not a folder", "Set PI_CODING_AGENT_DIR to another folder"
     if os.access(place, os.R_OK | os.X_OK):
         return None
     if os.name != "posix" or about.st_uid == os.getuid():
