@@ -232,11 +232,12 @@ def with_lf(content):
 @pytest.mark.slow
 @given(
     first=EDITS, submodule=st.booleans(), sparse=st.booleans(), nested=st.none() | st.booleans(),
-    automatic=st.booleans(), second=HISTORY, third=EDITS, prune=st.booleans(),
+    automatic=st.booleans(), second=HISTORY, gone=st.sampled_from(["", "", "n", "sub"]), third=EDITS,
+    prune=st.booleans(),
 )  # fmt: skip
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much])
 def test_whatever_an_agent_does_nothing_is_lost_and_apply_does_what_it_says(
-    first, submodule, sparse, nested, automatic, second, third, prune
+    first, submodule, sparse, nested, automatic, second, gone, third, prune
 ):
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
@@ -247,10 +248,12 @@ def test_whatever_an_agent_does_nothing_is_lost_and_apply_does_what_it_says(
         begun = everything(place.path)
         act(place.path, second)
         there = everything(place.path) if place.path.exists() else {}
+        if gone and (top / gone / ".git").exists():  # the user removes a repository, whose work the agent has
+            shutil.rmtree(top / gone)
 
         said = keep_or_remove(user, inside, kept, "agent: work", CACHES)
 
-        if there == begun and not any(action in ("init", "run", "exclude") for action, *_ in second):
+        if there == begun and not gone and not any(action in ("init", "run", "exclude") for action, *_ in second):
             assert not said
         if not said:
             differing = {path for path in there.keys() | begun.keys() if there.get(path) != begun.get(path)}

@@ -332,6 +332,17 @@ def test_an_agent_has_the_files_of_submodules_and_its_changes_there_are_applied(
     assert git(mine, "status", "--short").split() == ["M", "lib.py", "??", "mine.py", "??", "new.py"]
 
 
+def test_the_permissions_of_the_folder_of_a_submodule_are_kept_and_applied(with_submodule, tmp_path):
+    place = Place(with_submodule, tmp_path / "agent")
+    (place.path / "vendor" / "lib").chmod(0o700)
+    said = place.end()
+    merged, left = place.apply()
+
+    assert said == " vendor/lib | permissions"
+    assert (merged.files, left) == (["vendor/lib"], [])
+    assert stat.S_IMODE((with_submodule / "vendor" / "lib").stat().st_mode) == 0o700
+
+
 @pytest.mark.parametrize("gone", ["deinit", "removed", "moved", "link"])
 def test_the_work_in_a_submodule_that_the_user_no_longer_has_is_kept(gone, with_submodule, tmp_path):
     place = Place(with_submodule, tmp_path / "agent")

@@ -266,6 +266,7 @@ class _Look:
         self, entry: os.DirEntry[str], path: str, paths: frozenset[str], folders: frozenset[str]
     ) -> None:
         if path in self._apart:
+            self._compare_mode(entry, path)
             return
         if path not in folders:
             if os.path.lexists(os.path.join(entry.path, ".git")):
