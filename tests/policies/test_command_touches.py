@@ -8,7 +8,7 @@ import pytest
 
 from pi_core import create_agent_session
 
-NOTHING = {"about", "budget", "cache", "compact", "diagnostics", "redact", "sandbox", "todo"}
+NOTHING = {"about", "budget", "cache", "compact", "diagnostics", "left-out", "redact", "sandbox", "todo"}
 """Commands that use the conversation alone."""
 
 

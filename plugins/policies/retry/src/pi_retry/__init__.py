@@ -30,6 +30,7 @@ def activate(pi: PiAPI) -> None:
         "left-out",
         run,
         description="Show what a provider refused and requests leave out: /left-out, /left-out back [NUMBER]",
+        touches=(),
     )
 
 
