@@ -19,7 +19,7 @@ import asyncio, sys
 heavy = {"cattrs", "jsonschema", "importlib_metadata", "tempfile", "click", "difflib"}
 heavy |= {"pi_hookspecs.rare_messages", "pi_hookspecs.rare_entries", "pi_hookspecs.front_ends"}
 heavy |= {"pi_core.hooks.reports", "pi_core.agent.tool_calls", "packaging"}
-heavy |= {"pi_hookspecs.events.storing", "pi_core.host.requirements", "pi_core.host.trial"}
+heavy |= {"pi_core.host.requirements", "pi_core.host.trial"}
 heavy |= {"pi_hookspecs.api", "pi_hookspecs.context", "pi_hookspecs.actions", "pi_hookspecs.resource_files"}
 opened = []
 sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)

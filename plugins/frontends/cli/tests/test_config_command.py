@@ -184,7 +184,7 @@ class TestSet:
         ("arguments", "message"),
         [
             (["retry.maxRetries", "many"], "Setting 'retry.maxRetries' must be a whole number of at least 0"),
-            (["defaultProjectTrust", "always", "--project"], "works only in the user's own settings"),
+            (["defaultProjectTrust", "always", "--project"], "only your own settings may set it"),
             (["theme"], "pi config set takes KEY and VALUE, not 1 words"),
             (["theme", "dark", "--all"], "--all is not an option of pi config set"),
         ],

@@ -313,7 +313,7 @@ def test_checkpoints_have_an_age_and_a_number_of_files(repository, make):
     points = Points((Point("aa", first, "first words", at), Point("bb", "0" * 40, "second", at)), last=second)
 
     assert rows_of(points, checkpoints, datetime(2026, 1, 3, 11, tzinfo=UTC)) == [
-        "aa  2d  no longer stored  first words",
+        "aa  2d            1 file  first words",
         "bb  2d  no longer stored  second",
     ]
     points = Points((Point("aa", first, "first words", at),), last=second)

@@ -13,7 +13,7 @@ from pi_core.session import SessionManager
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pi_cli.options import Options
@@ -24,7 +24,7 @@ __all__ = ["ask_for_folder"]
 
 
 async def ask_for_folder(
-    options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str], ui: UserInterface
+    options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str], ui: Callable[[], UserInterface]
 ) -> Options | None:
     """Return the options with what the user answered; None if they cancel.
 
@@ -35,7 +35,7 @@ async def ask_for_folder(
         host: The plugins.
         cwd: The folder that pi was started in.
         environ: The environment.
-        ui: Asks.
+        ui: Returns what asks, which takes long to import; called only for a question.
     """
     reference = options.session
     if reference is None:
@@ -46,11 +46,11 @@ async def ask_for_folder(
     except PiError:
         return options
     if not os.path.isdir(folder):  # noqa: PTH112, ASYNC240 - nothing else runs yet
-        return await _of_missing_folder(options, path, folder, cwd, ui)
+        return await _of_missing_folder(options, path, folder, cwd, ui())
     if is_path or folder == str(cwd):
         return options
     question = f"Session found in different project: {one_line(folder)}\nFork this session into current directory?"
-    if not await ui.confirm("Fork", question):
+    if not await ui().confirm("Fork", question):
         return None
     return evolve(options, session=None, fork=path)
 

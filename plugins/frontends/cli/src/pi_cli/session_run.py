@@ -124,7 +124,7 @@ async def _choose_folder(options: Options, host: PluginHost, cwd: Path, environ:
     from pi_cli.resume import line_ui
     from pi_cli.session_folder import ask_for_folder
 
-    chosen = await ask_for_folder(options, host, cwd, environ, line_ui())
+    chosen = await ask_for_folder(options, host, cwd, environ, line_ui)
     if chosen is None:
         raise _NoSessionWanted
     return chosen
