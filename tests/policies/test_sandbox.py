@@ -473,7 +473,7 @@ INSTALLS = {
     "npm": "npm init -y > /dev/null; npm install -s --no-update-notifier --no-audit --registry {index}/ one"
     " && node -e 'require(\"one\")'",
 }
-"""What installs packages from a listed host. Not by the name pip: pyenv replaces it by a program that writes elsewhere."""
+"""What installs packages from a listed host; pyenv replaces the name pip by a program that writes elsewhere."""
 
 
 @pytest.mark.slow  # each starts an installer, which takes seconds
