@@ -181,6 +181,8 @@ def is_loosened(rule: ProjectRule, alone: Any, both: Any) -> bool:  # noqa: PLR0
     mine = rule.unset if alone is None else alone
     if both is None or (both == alone and type(both) is type(alone)):
         return both is None and alone is not None
+    if rule.may in ("enable", "disable") and both is mine:
+        return False  # the project says what holds without it
     match rule.may:
         case "set":
             return False
