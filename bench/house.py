@@ -1,14 +1,14 @@
 """How the engine is put together, in figures: ``uv run python bench/house.py``.
 
-Knowledge between files (imports, those for type checkers included), the public members of ``AgentSession`` by the
-class that brings them, the calls that one warm prompt with a tool call makes in the engine,
-and the lines of each room. ``--calls`` lists the functions that are called most often.
+Knowledge between files and distributions (imports, those for type checkers included), how often the engine only passes
+on and a verb of a session is defined, the public members of ``AgentSession`` by the class that brings them, the calls
+that one warm prompt with a tool call makes in the engine, and the lines of each room. ``--calls`` lists the functions
+that are called most often, ``--where`` what was counted. ``_source.py`` has the definitions.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import asyncio
 import sys
 import tempfile
@@ -18,60 +18,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from _measure import show, show_table
+from _source import (
+    VERBS,
+    cycles,
+    definitions,
+    imports,
+    inner_imports,
+    methods,
+    named_plugins,
+    parse,
+    passes_on,
+    plugin_names,
+    source_folders,
+)
 
 import pi_core
 from pi_core import AgentSession, SessionManager, Settings, create_agent_session
 from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Mapping
     from types import CodeType, FrameType
 
 HOME = Path(pi_core.__file__).parent
 LARGEST_CYCLE = 4
+PASSING_ON = 6
 CALLS = 1500
 PROMPT = "run `true`"
-
-
-def modules() -> dict[str, Path]:
-    """Return the file of each module of the engine."""
-    found = {}
-    for file in sorted(HOME.rglob("*.py")):
-        parts = ("pi_core", *file.relative_to(HOME).with_suffix("").parts)
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    return found
-
-
-def imports(files: Mapping[str, Path]) -> dict[str, set[str]]:
-    """Return which modules each module imports, wherever in the file."""
-    known: dict[str, set[str]] = {}
-    for name, file in files.items():
-        known[name] = set()
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                found = {f"{node.module}.{each.name}" for each in node.names}
-                known[name] |= {each if each in files else node.module for each in found}
-            elif isinstance(node, ast.Import):
-                known[name] |= {each.name for each in node.names}
-        known[name] = (known[name] & set(files)) - {name, "pi_core"}  # the package only names what others define
-    return known
-
-
-def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
-    """Return the strongly connected groups of more than one module, the largest first."""
-    reached = {name: _reach(name, graph) for name in graph}
-    groups = {frozenset(other for other in reached[name] if name in reached[other]) | {name} for name in graph}
-    return sorted((sorted(group) for group in groups if len(group) > 1), key=len, reverse=True)
-
-
-def _reach(start: str, graph: Mapping[str, set[str]]) -> set[str]:
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        for name in graph[waiting.pop()] - seen:
-            seen.add(name)
-            waiting.append(name)
-    return seen
 
 
 def members() -> list[tuple[str, ...]]:
@@ -81,14 +55,6 @@ def members() -> list[tuple[str, ...]]:
         for cls in AgentSession.__mro__
         if cls is not object
     ]
-
-
-def _is_part(value: ast.expr) -> bool:
-    """Whether an expression is ``self.x`` or ``self.x.y``."""
-    depth = 0
-    while isinstance(value, ast.Attribute):
-        value, depth = value.value, depth + 1
-    return depth > 0 and isinstance(value, ast.Name) and value.id == "self"
 
 
 def extras() -> list[str]:
@@ -122,11 +88,11 @@ async def calls() -> Counter[CodeType]:
     return counted
 
 
-def rooms(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
+def rooms() -> list[tuple[str, ...]]:
     """Return files and lines of each room, the largest first."""
     lines: Counter[str] = Counter()
     count: Counter[str] = Counter()
-    for file in files.values():
+    for file in HOME.rglob("*.py"):
         place = file.relative_to(HOME)
         room = place.parts[0] + "/" if len(place.parts) > 1 else "(top level)"
         lines[room] += len(file.read_text().splitlines())
@@ -134,30 +100,59 @@ def rooms(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
     return [(room, str(count[room]), str(total)) for room, total in lines.most_common()]
 
 
+def boundaries(source: Mapping[str, Mapping[str, ast.Module]]) -> list[tuple[str, float, float | None]]:
+    """Return the figures of ``_source.py``, with their bars."""
+    core = source["pi_core"]
+    all_methods = [*methods(core)]
+    share = 100 * sum(map(passes_on, all_methods)) / len(all_methods)
+    plugins = plugin_names()
+    users = {name: inner_imports(trees) for name, trees in source.items() if name not in ("pi_core", "pi_hookspecs")}
+    named = [name for room in ("pi_core", "pi_hookspecs") for name in named_plugins(source[room], plugins)]
+    cyclic: list[tuple[str, float, float | None]] = []
+    for name in ("pi_tui", "pi_cli", "pi_core"):
+        for what, checking in (("types included", True), ("at run time", False)):
+            found = cycles(imports(source[name], type_checking=checking))
+            bar = LARGEST_CYCLE if name == "pi_core" else None
+            cyclic.append((f"files of the largest cycle of {name}, {what}", len(found[0]) if found else 0, bar))
+    return [
+        (f"methods of pi_core that only pass on, percent of {len(all_methods)}", share, PASSING_ON),
+        *cyclic,
+        ("imports of inner modules of pi_core by other distributions", sum(users.values()), None),
+        ("distributions with such imports", sum(map(bool, users.values())), None),
+        ("names of plugins in pi_core and pi_hookspecs", len(named), 0),
+        ("distributions", len(source) + 1, None),  # and pluggypi, which has no package
+    ]
+
+
+def verbs(source: Mapping[str, Mapping[str, ast.Module]]) -> dict[str, list[str]]:
+    """Return the modules that define each verb of a session, in all distributions."""
+    found: dict[str, list[str]] = {verb: [] for verb in VERBS}
+    for trees in source.values():
+        for verb, places in definitions(trees).items():
+            found[verb] += places
+    return found
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", action="store_true", help="list the functions that are called most often")
+    parser.add_argument("--where", action="store_true", help="list the cycles, and where verbs are defined")
     chosen = parser.parse_args()
-    files = modules()
-    found = cycles(imports(files))
+    source = {name: parse(package) for name, package in source_folders().items()}
     made = asyncio.run(calls())
-    show(
-        "The engine's structure",
-        "figure",
-        [
-            (
-                "files of the largest cycle of imports, those for types included",
-                len(found[0]) if found else 0,
-                LARGEST_CYCLE,
-            ),
-            ("calls in the engine for a warm prompt with one tool call", sum(made.values()), CALLS),
-        ],
-    )
-    for group in found:
-        print(f"cycle of {len(group)}: {', '.join(name.removeprefix('pi_core.') for name in group)}\n")
+    calls_of_prompt = ("calls in the engine for a warm prompt with one tool call", sum(made.values()), CALLS)
+    show("The engine's structure", "figure", [*boundaries(source), calls_of_prompt])
+    found = verbs(source)
+    show_table("Definitions of a session's verbs", ["", "defs", ""], [(v, str(len(w)), "") for v, w in found.items()])
+    if chosen.where:
+        for name in ("pi_tui", "pi_cli", "pi_core"):
+            for group in cycles(imports(source[name])):
+                print(f"cycle of {len(group)}: {', '.join(group)}\n")
+        for verb, places in found.items():
+            print(f"{verb}: {', '.join(places)}\n")
     show_table("Public members of AgentSession", ["class", "members", ""], members())
-    show_table("Rooms", ["", "files", "lines"], rooms(files))
+    show_table("Rooms", ["", "files", "lines"], rooms())
     if chosen.calls:
         rows = [
             (f"{Path(code.co_filename).relative_to(HOME)}:{code.co_firstlineno} {code.co_qualname}", str(count), "")
