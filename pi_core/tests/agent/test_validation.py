@@ -300,6 +300,28 @@ class TestCoercion:
 
         assert validate(schema, {"pair": [1, "2"]}) == {"pair": ["1", 2]}
 
+    @pytest.mark.parametrize(
+        ("reference", "definitions"),
+        [
+            ("#count", {"a": {"$anchor": "count", "type": "number"}}),
+            ("https://example.com/count", {"a": {"$id": "https://example.com/count", "type": "number"}}),
+            ("#/$defs/a/anyOf/1", {"a": {"anyOf": [{"type": "null"}, {"type": "number"}]}}),
+            ("#/$defs/a%20b", {"a b": {"type": "number"}}),
+            (
+                "https://example.com/a",
+                {"a": {"$id": "https://example.com/a", "$ref": "#/$defs/b", "$defs": {"b": {"type": "number"}}}},
+            ),
+        ],
+        ids=["anchor", "id", "item of a list", "escaped", "relative to an id"],
+    )
+    def test_values_are_coerced_wherever_a_reference_leads(self, reference, definitions):
+        assert validate(of(n={"$ref": reference}) | {"$defs": definitions}, {"n": "2"}) == {"n": 2}
+
+    def test_a_part_with_an_id_refers_to_its_own_definitions(self):
+        part = {"$id": "https://example.com/p", "$ref": "#/$defs/b", "$defs": {"b": {"type": "number"}}}
+
+        assert validate(of(n=part), {"n": "2"}) == {"n": 2}
+
     def test_references_within_the_schema_are_followed(self):
         schema = of(tree={"$ref": "#/$defs/a~1b"}) | {
             "$defs": {"a/b": of(n={"type": "number"}, next={"$ref": "#/$defs/a~1b"})}

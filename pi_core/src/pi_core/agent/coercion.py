@@ -9,14 +9,14 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from pi_core.agent.patterns import pattern_matches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["coerce"]
+__all__ = ["References", "coerce"]
 
 _NO_COERCION = object()
 """Returned if no coercion exists. None cannot stand for that, because it is a valid value."""
@@ -26,11 +26,38 @@ _LONGEST_NUMBER = 400
 """Maximum length of a quoted number, in characters: Python refuses to parse thousands of digits."""
 
 
+@frozen(eq=False)
+class References:
+    """Looks up each ``$ref`` relative to the ``$id`` of the schema that it stands in; nothing is fetched.
+
+    Args:
+        resolver: A resolver of ``referencing``, which gives its class no public name.
+        resource: Returns the ``referencing.Resource`` of a schema, in the draft of the whole.
+    """
+
+    resolver: Any
+    resource: Callable[[Any], Any]
+
+    def find(self, reference: str) -> tuple[Any, References] | None:
+        """Return the schema that a reference leads to, and the references in it; None if it leads nowhere."""
+        from referencing.exceptions import Unresolvable
+
+        try:
+            found = self.resolver.lookup(reference)
+        except (Unresolvable, ValueError):  # not a URL
+            return None
+        return found.contents, evolve(self, resolver=found.resolver)
+
+    def below(self, schema: Any) -> References:
+        """Return the references in a part of the schema that has an ``$id``."""
+        return evolve(self, resolver=self.resolver.in_subresource(self.resource(schema)))
+
+
 def coerce(
     value: Any,
     schema: Any,
     is_valid: Callable[[Any, Any], bool],
-    resolve: Callable[[str], Any],
+    references: References,
     *,
     scalars: bool = True,
 ) -> Any:
@@ -40,23 +67,26 @@ def coerce(
         value: Plain JSON; it is not changed.
         schema: The schema of the value.
         is_valid: Whether a value fits a part of the schema.
-        resolve: What a ``$ref`` of the schema points to.
+        references: Where a ``$ref`` of the schema leads. A target that is not found accepts everything.
         scalars: Whether to coerce scalars. If False, only nulls of optional properties are removed.
     """
-    return _Coercion(is_valid, resolve, scalars).apply(value, schema)
+    return _Coercion(is_valid, references, scalars).apply(value, schema)
 
 
 @frozen(eq=False)
 class _Coercion:
     is_valid: Callable[[Any, Any], bool]
-    resolve: Callable[[str], Any]
+    references: References
     scalars: bool
 
     def apply(self, value: Any, schema: Any) -> Any:
         if not isinstance(schema, dict):
             return value
+        if isinstance(schema.get("$id"), str):
+            within = evolve(self, references=self.references.below(schema))
+            return within.apply(value, {name: part for name, part in schema.items() if name != "$id"})
         if isinstance(schema.get("$ref"), str):
-            value = self.apply(value, self.resolve(schema["$ref"]))
+            value = self._apply_reference(value, schema["$ref"])
         for part in schema.get("allOf", ()):
             value = self.apply(value, part)
         for union in ("anyOf", "oneOf"):
@@ -68,6 +98,10 @@ class _Coercion:
         if isinstance(value, list):
             return self._apply_array(value, schema)
         return value
+
+    def _apply_reference(self, value: Any, reference: str) -> Any:
+        found = self.references.find(reference)
+        return value if found is None else evolve(self, references=found[1]).apply(value, found[0])
 
     def _apply_union(self, value: Any, branches: list[Any]) -> Any:
         """Return the value if a branch accepts it, else the value coerced for the first branch that then accepts it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.coercion import coerce
+from pi_core.agent.coercion import References, coerce
 from pi_core.agent.json_values import NotJson, json_copy
 from pi_core.agent.patterns import pattern_matches
 from pi_hookspecs.errors import InvalidArguments
@@ -58,7 +58,9 @@ class CompiledSchema:
         """
         errors = self._errors(arguments)
         if errors:
-            arguments = coerce(arguments, self._validator.schema, self._is_valid, self._resolve, scalars=self._scalars)
+            arguments = coerce(
+                arguments, self._validator.schema, self._is_valid, self._references(), scalars=self._scalars
+            )
             errors = self._errors(arguments)
         return arguments, errors
 
@@ -71,15 +73,20 @@ class CompiledSchema:
             raise self._broken(f"{type(error).__name__}: {error}") from error
 
     def _is_valid(self, value: Any, schema: Any) -> bool:
-        return self._validator.evolve(schema=schema).is_valid(value)
+        from referencing.exceptions import Unresolvable
 
-    def _resolve(self, reference: str) -> Any:
-        """Return the target of a ``$ref`` within the schema; True, the schema that accepts everything, if not found."""
-        target: Any = self._validator.schema
-        for step in reference.removeprefix("#").split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            target = target.get(name) if isinstance(target, dict) else None
-        return True if target is None else target
+        try:
+            return self._validator.evolve(schema=schema).is_valid(value)
+        except Unresolvable:  # relative to an ``$id`` above the part
+            return False
+
+    def _references(self) -> References:
+        from referencing import Registry
+        from referencing.jsonschema import specification_with
+
+        draft = specification_with(self._validator.META_SCHEMA["$schema"])
+        whole = draft.create_resource(self._validator.schema)
+        return References(Registry().resolver_with_root(whole), draft.create_resource)
 
     def _broken(self, problem: str) -> InvalidArguments:
         return InvalidArguments(self._broken_text.format(name=self._name, problem=problem))
