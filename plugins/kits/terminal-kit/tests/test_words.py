@@ -5,7 +5,18 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_terminal_kit.words import age, compacted, count, duration, is_path, path_end, session_title, tokens
+from pi_terminal_kit.words import (
+    age,
+    compacted,
+    count,
+    duration,
+    fitting,
+    is_path,
+    path_end,
+    session_title,
+    tokens,
+    width_of,
+)
 from pi_testing import for_each
 
 
@@ -116,3 +127,35 @@ def test_a_shortened_path_fits(path: str, width: int) -> None:
 
 def test_paths_are_recognised_by_their_beginning() -> None:
     assert [is_path(each) for each in ("/tide", "~/tide", "tide/x", "~", "")] == [True, True, False, False, False]
+
+
+@for_each(
+    ("text", "columns"),
+    [
+        ("❤️", 2),
+        ("1️⃣", 2),
+        ("👍🏽", 2),
+        ("👨‍👩‍👧", 2),
+        ("⚠️ warn", 7),
+        ("日本語", 6),
+        ("e\u0301", 1),
+        ("a\x07\tb", 2),
+        ("", 0),
+    ],
+)
+def test_a_line_is_as_wide_as_a_terminal_shows_it(text: str, columns: int) -> None:
+    assert width_of(text) == columns
+
+
+@given(st.text(st.sampled_from("ab 日👍🏽👨‍👩‍👧\u200d\ufe0f\u0301"), max_size=30), st.integers(-1, 30))
+def test_what_fits_is_as_much_as_possible_in_whole_clusters(text: str, columns: int) -> None:
+    from wcwidth import iter_graphemes
+
+    clusters = [*iter_graphemes(text)]
+    starts = [len("".join(clusters[:number])) for number in range(len(clusters) + 1)]
+
+    end = fitting(text, columns)
+
+    assert end in starts
+    assert width_of(text[:end]) <= max(columns, 0)
+    assert end == len(text) or width_of(text[: starts[starts.index(end) + 1]]) > columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pi_core.base.terminal_text import clean_text, one_line
-from pi_terminal_kit.words import width_of
+from pi_terminal_kit.words import fitting, width_of
 
 __all__ = ["COLORS", "one_line", "plain_row", "sentences", "shorten"]
 
@@ -27,8 +27,4 @@ def shorten(text: str, width: int, *, mark: str = "…") -> str:
     """Return a line truncated to the width, with a mark where it was cut."""
     if width_of(text) <= width:
         return text
-    room = max(width - width_of(mark), 0)
-    cut = text[:room]
-    while width_of(cut) > room:
-        cut = cut[:-1]
-    return f"{cut.rstrip()}{mark}"
+    return f"{text[: fitting(text, width - width_of(mark))].rstrip()}{mark}"

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pi_cli.words import shorten
-from pi_terminal_kit.words import width_of
+from pi_terminal_kit.words import fitting, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -141,7 +140,7 @@ def folded(text: str, width: int) -> str:
     for row in (wrap.feed(text) + wrap.end()).split("\n"):
         rest = row
         while width_of(rest) > width:
-            room = max(len(shorten(rest, width, mark="")), 1)
+            room = max(fitting(rest, width), 1)
             rows.append(rest[:room])
             rest = rest[room:]
         rows.append(rest)

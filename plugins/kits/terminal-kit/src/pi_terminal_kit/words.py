@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["age", "compacted", "count", "duration", "is_path", "path_end", "session_title", "tokens", "width_of"]
+__all__ = [
+    "age",
+    "compacted",
+    "count",
+    "duration",
+    "fitting",
+    "is_path",
+    "path_end",
+    "session_title",
+    "tokens",
+    "width_of",
+]
 
 _AGES = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("w", 7 * 86_400), ("d", 86_400), ("h", 3600), ("m", 60))
 
@@ -83,13 +94,27 @@ def compacted(tokens: int, after: int | None = None) -> str:
 
 
 def width_of(text: str) -> int:
-    """Return the number of columns of a line at a terminal."""
-    if text.isascii():
+    """Return the number of columns of a line at a terminal; control characters have none."""
+    if text.isascii() and text.isprintable():
         return len(text)
-    from unicodedata import category, east_asian_width
+    from wcwidth import width  # 8 ms
 
-    visible = (each for each in text if category(each) not in ("Mn", "Me", "Cf"))
-    return sum(2 if east_asian_width(each) in "WF" else 1 for each in visible)
+    return width(text, control_codes="ignore")
+
+
+def fitting(text: str, columns: int) -> int:
+    """Return how many characters of a line fit into so many columns, without the half of a picture or a letter."""
+    if text.isascii() and text.isprintable():
+        return max(min(len(text), columns), 0)
+    from wcwidth import iter_graphemes
+
+    length = 0
+    for cluster in iter_graphemes(text):
+        columns -= width_of(cluster)
+        if columns < 0:
+            break
+        length += len(cluster)
+    return length
 
 
 def is_path(text: str) -> bool:

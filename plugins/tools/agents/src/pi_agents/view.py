@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_agents.member import summary_of
 from pi_hookspecs import AssistantMessage, Line, Run, ToolResultMessage, UserError, text_of
-from pi_terminal_kit.words import width_of
+from pi_terminal_kit.words import fitting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -172,13 +172,8 @@ def _rows(line: str, width: int) -> Iterator[str]:
     if line.isascii():
         yield from textwrap.wrap(line, width, drop_whitespace=False, replace_whitespace=False) or [""]
         return
-    start = used = 0
-    for at, character in enumerate(line):
-        wide = width_of(character)
-        if used + wide > width:
-            blank = line.rfind(" ", start, at) + 1
-            end = blank if blank > start else at
-            yield line[start:end]
-            start, used = end, width_of(line[end:at])
-        used += wide
-    yield line[start:]
+    while (end := max(fitting(line, width), 1)) < len(line):
+        end = line.rfind(" ", 0, end) + 1 or end
+        yield line[:end]
+        line = line[end:]
+    yield line
