@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import signal
 import subprocess
 import sys
 
+import attrs
 import pytest
 import pytest_asyncio
 
@@ -237,10 +239,13 @@ async def test_a_pi_that_is_not_on_the_path_says_how_to_name_it(tmp_path):
     assert raised.value.__notes__ == ["Add 'pi' to PATH, or pass the command that starts pi as command=."]
 
 
-async def test_every_command_has_a_method():
-    methods = {name for name in dir(PiClient) if not name.startswith("_")}
+def test_every_command_is_a_method_with_its_fields_and_description():
+    for name, command in COMMANDS.items():
+        method = getattr(PiClient, name)
+        fields = [each.name for each in attrs.fields(command)]
 
-    assert set(COMMANDS) <= methods
+        assert ["self", *fields] == [*inspect.signature(method).parameters]
+        assert (method.__name__, method.__doc__) == (name, command.__doc__)
 
 
 ANSWERS = f"""

@@ -1,17 +1,21 @@
 """The 33 commands of the protocol, one class each: its fields, and the type of its result.
 
-pi parses requests with these classes, the client serialises them, and the JSON schemas are generated from them.
+pi parses requests with these classes, the client serialises them, its methods take their fields, and the JSON schemas
+are generated from them. A field is given by its name or by its place, as an argument of the method.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
 
 from attrs import field, frozen
 
 from pi_client import values
 from pi_client.fields import FLAG, TEXT, Kind, Record, choice, list_of, record, wire
 from pi_client.values import LEVEL, MODE, MODEL, Image, JsonObject, QueueMode, ThinkingLevel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
     "COMMANDS",
@@ -56,6 +60,10 @@ R = TypeVar("R")
 _IMAGES = list_of(record(Image))
 
 
+def _images(images: Sequence[Image]) -> tuple[Image, ...]:
+    return tuple(images)
+
+
 class Request(Record, Generic[R]):
     """A command; ``R`` is the type of its result.
 
@@ -83,45 +91,45 @@ class Request(Record, Generic[R]):
 # Prompting
 
 
-@frozen(kw_only=True)
+@frozen
 class _MessageRequest(Request[values.Disposition]):
     result = record(values.Disposition)
     message: str = field(metadata=wire(TEXT))
-    images: tuple[Image, ...] = field(default=(), metadata=wire(_IMAGES))
+    images: tuple[Image, ...] = field(default=(), converter=_images, metadata=wire(_IMAGES))
 
 
-@frozen(kw_only=True)
+@frozen
 class Prompt(_MessageRequest):
     """Send a prompt; during a run ``streaming_behavior`` says how to queue it."""
 
     type = "prompt"
     streaming_behavior: Literal["steer", "followUp"] | None = field(
-        default=None, metadata=wire(choice("steer", "followUp"))
+        default=None, kw_only=True, metadata=wire(choice("steer", "followUp"))
     )
 
 
-@frozen(kw_only=True)
+@frozen
 class Steer(_MessageRequest):
     """Queue a message for before the next request."""
 
     type = "steer"
 
 
-@frozen(kw_only=True)
+@frozen
 class FollowUp(_MessageRequest):
     """Queue a message for when the agent would otherwise stop."""
 
     type = "follow_up"
 
 
-@frozen(kw_only=True)
+@frozen
 class Abort(Request[None]):
     """Stop the prompt that is being answered; answered when it has settled."""
 
     type = "abort"
 
 
-@frozen(kw_only=True)
+@frozen
 class ClearQueue(Request[values.Queue]):
     """Clear the queues; the response has their messages."""
 
@@ -132,7 +140,7 @@ class ClearQueue(Request[values.Queue]):
 # State
 
 
-@frozen(kw_only=True)
+@frozen
 class GetState(Request[values.State]):
     """Get the session's state."""
 
@@ -140,7 +148,7 @@ class GetState(Request[values.State]):
     result = record(values.State)
 
 
-@frozen(kw_only=True)
+@frozen
 class GetMessages(Request[values.Messages]):
     """Get the conversation."""
 
@@ -148,7 +156,7 @@ class GetMessages(Request[values.Messages]):
     result = record(values.Messages)
 
 
-@frozen(kw_only=True)
+@frozen
 class GetSessionStats(Request[values.Stats]):
     """Get the session's tokens and cost."""
 
@@ -156,7 +164,7 @@ class GetSessionStats(Request[values.Stats]):
     result = record(values.Stats)
 
 
-@frozen(kw_only=True)
+@frozen
 class GetLastAssistantText(Request[values.LastText]):
     """Get the text of the last answer."""
 
@@ -164,7 +172,7 @@ class GetLastAssistantText(Request[values.LastText]):
     result = record(values.LastText)
 
 
-@frozen(kw_only=True)
+@frozen
 class GetCommands(Request[values.CommandList]):
     """Get the slash commands."""
 
@@ -175,7 +183,7 @@ class GetCommands(Request[values.CommandList]):
 # Model and thinking
 
 
-@frozen(kw_only=True)
+@frozen
 class SetModel(Request[JsonObject]):
     """Select a model; the response has it."""
 
@@ -185,7 +193,7 @@ class SetModel(Request[JsonObject]):
     model_id: str = field(metadata=wire(TEXT))
 
 
-@frozen(kw_only=True)
+@frozen
 class CycleModel(Request[values.ModelCycle | None]):
     """Select the next model; null if there is no other."""
 
@@ -194,7 +202,7 @@ class CycleModel(Request[values.ModelCycle | None]):
     may_be_null = True
 
 
-@frozen(kw_only=True)
+@frozen
 class GetAvailableModels(Request[values.Models]):
     """Get the models that can be used."""
 
@@ -202,7 +210,7 @@ class GetAvailableModels(Request[values.Models]):
     result = record(values.Models)
 
 
-@frozen(kw_only=True)
+@frozen
 class SetThinkingLevel(Request[None]):
     """Set the reasoning effort, limited to what the model supports."""
 
@@ -210,7 +218,7 @@ class SetThinkingLevel(Request[None]):
     level: ThinkingLevel = field(metadata=wire(LEVEL))
 
 
-@frozen(kw_only=True)
+@frozen
 class CycleThinkingLevel(Request[values.ThinkingChoice | None]):
     """Select the next thinking level; null if there is no other."""
 
@@ -219,7 +227,7 @@ class CycleThinkingLevel(Request[values.ThinkingChoice | None]):
     may_be_null = True
 
 
-@frozen(kw_only=True)
+@frozen
 class GetAvailableThinkingLevels(Request[values.ThinkingLevels]):
     """Get the thinking levels that the model supports."""
 
@@ -230,7 +238,7 @@ class GetAvailableThinkingLevels(Request[values.ThinkingLevels]):
 # Queues, compaction, retries
 
 
-@frozen(kw_only=True)
+@frozen
 class SetSteeringMode(Request[None]):
     """Deliver queued steering messages one per turn, or all at once."""
 
@@ -238,7 +246,7 @@ class SetSteeringMode(Request[None]):
     mode: QueueMode = field(metadata=wire(MODE))
 
 
-@frozen(kw_only=True)
+@frozen
 class SetFollowUpMode(Request[None]):
     """Deliver queued follow-ups one per turn, or all at once."""
 
@@ -246,7 +254,7 @@ class SetFollowUpMode(Request[None]):
     mode: QueueMode = field(metadata=wire(MODE))
 
 
-@frozen(kw_only=True)
+@frozen
 class Compact(Request[values.Compaction]):
     """Compact the conversation; a run in progress is aborted first."""
 
@@ -255,7 +263,7 @@ class Compact(Request[values.Compaction]):
     custom_instructions: str | None = field(default=None, metadata=wire(TEXT))
 
 
-@frozen(kw_only=True)
+@frozen
 class SetAutoCompaction(Request[None]):
     """Turn automatic compaction on or off."""
 
@@ -263,7 +271,7 @@ class SetAutoCompaction(Request[None]):
     enabled: bool = field(metadata=wire(FLAG))
 
 
-@frozen(kw_only=True)
+@frozen
 class SetAutoRetry(Request[None]):
     """Turn automatic retries of failed requests on or off."""
 
@@ -271,24 +279,24 @@ class SetAutoRetry(Request[None]):
     enabled: bool = field(metadata=wire(FLAG))
 
 
-@frozen(kw_only=True)
+@frozen
 class AbortRetry(Request[None]):
     """Cancel the pending retry."""
 
     type = "abort_retry"
 
 
-@frozen(kw_only=True)
+@frozen
 class Bash(Request[values.BashResult]):
     """Run a command of the user; its output reaches the model with the next prompt, unless it is excluded."""
 
     type = "bash"
     result = record(values.BashResult)
     command: str = field(metadata=wire(TEXT))
-    exclude_from_context: bool = field(default=False, metadata=wire(FLAG))
+    exclude_from_context: bool = field(default=False, kw_only=True, metadata=wire(FLAG))
 
 
-@frozen(kw_only=True)
+@frozen
 class AbortBash(Request[None]):
     """Stop the user's running commands."""
 
@@ -298,7 +306,7 @@ class AbortBash(Request[None]):
 # Sessions
 
 
-@frozen(kw_only=True)
+@frozen
 class NewSession(Request[values.Cancelled]):
     """Start a new session."""
 
@@ -307,7 +315,7 @@ class NewSession(Request[values.Cancelled]):
     parent_session: str | None = field(default=None, metadata=wire(TEXT))
 
 
-@frozen(kw_only=True)
+@frozen
 class SwitchSession(Request[values.Cancelled]):
     """Switch to a stored session, or to a new one if nothing is stored at the path."""
 
@@ -316,7 +324,7 @@ class SwitchSession(Request[values.Cancelled]):
     session_path: str = field(metadata=wire(TEXT))
 
 
-@frozen(kw_only=True)
+@frozen
 class Fork(Request[values.Fork]):
     """Switch to a copy of the conversation that ends before a user message."""
 
@@ -325,7 +333,7 @@ class Fork(Request[values.Fork]):
     entry_id: str = field(metadata=wire(TEXT))
 
 
-@frozen(kw_only=True)
+@frozen
 class Clone(Request[values.Cancelled]):
     """Switch to a copy of the active branch."""
 
@@ -333,7 +341,7 @@ class Clone(Request[values.Cancelled]):
     result = record(values.Cancelled)
 
 
-@frozen(kw_only=True)
+@frozen
 class GetForkMessages(Request[values.ForkMessages]):
     """Get the user messages that can be forked from."""
 
@@ -341,7 +349,7 @@ class GetForkMessages(Request[values.ForkMessages]):
     result = record(values.ForkMessages)
 
 
-@frozen(kw_only=True)
+@frozen
 class GetEntries(Request[values.Entries]):
     """Get the session's entries, all or those after ``since``."""
 
@@ -350,7 +358,7 @@ class GetEntries(Request[values.Entries]):
     since: str | None = field(default=None, metadata=wire(TEXT))
 
 
-@frozen(kw_only=True)
+@frozen
 class GetTree(Request[values.Tree]):
     """Get the session's tree."""
 
@@ -358,7 +366,7 @@ class GetTree(Request[values.Tree]):
     result = record(values.Tree)
 
 
-@frozen(kw_only=True)
+@frozen
 class SetSessionName(Request[None]):
     """Name the session."""
 
@@ -366,7 +374,7 @@ class SetSessionName(Request[None]):
     name: str = field(metadata=wire(TEXT))
 
 
-@frozen(kw_only=True)
+@frozen
 class ExportHtml(Request[values.ExportedFile]):
     """Write the session as an HTML page."""
 
