@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from one_page import write_or_check
 
 from pi_core import PluginHost, Settings
-from pi_core.host.setting_rules import HOOK
-from pi_core.settings.schema_info import settings
+from pi_core.settings.schema_info import KnownSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +37,7 @@ HEADINGS = {
 """The headings, by the key of the first setting below each."""
 
 HEAD = """\
-<!-- Made by tools/build_settings_page.py from pi_core/settings/schema.py; change it there. -->
+<!-- Made by tools/build_settings_page.py from pi_core/settings/schema.py and the declarations of plugins. -->
 
 # Settings
 
@@ -119,7 +118,7 @@ def page() -> str:
 
 def _lines() -> Iterator[str]:
     seen: set[str] = set()
-    for each in settings():
+    for each in KnownSettings():
         key = each.steps[0]
         if key in HEADINGS and key not in seen:
             yield from ("", f"## {HEADINGS[key]}", "", "| setting | type | default | project | what it does |")
@@ -133,13 +132,12 @@ def _of_plugins() -> Iterator[str]:
     """Yield the settings that the plugins of this repository declare."""
     with tempfile.TemporaryDirectory() as folder:
         host = PluginHost(Settings.in_memory(agent_dir=folder))
-        host.find_all(HOOK)
-        declared = {each.name: (each.plugin, each.thing) for each in host.registrations(HOOK)}
-    yield from ("## Settings of plugins", "", "| setting | plugin | default | project | what it does |")
-    yield "| --- | --- | --- | --- | --- |"
-    for name, (plugin, setting) in sorted(declared.items()):
-        default = "" if setting.default is None else f"`{json.dumps(setting.default)}`"
-        yield f"| `{name}` | {plugin} | {default} | {_project(setting.project_may)} | {setting.description}. |"
+        declared = [each for each in host.known_settings if each.plugin is not None]
+    yield from ("## Settings of plugins", "", "| setting | plugin | type | default | project | what it does |")
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for each in sorted(declared, key=lambda each: each.name):
+        name, *cells = _row(each).removeprefix("| ").split(" | ")
+        yield f"| {' | '.join([name, each.plugin or '', *cells])}"
     yield ""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_core.settings.schema_info import find
+from pi_core import PluginHost, Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "acp.md").read_text(encoding="utf-8")
 ZED, JETBRAINS = (
@@ -81,4 +81,4 @@ def test_the_program_edits_a_file(tmp_path, environ):
 
 
 def test_the_setting_of_the_page_is_one():
-    assert find(("acp", "terminal")).default is False
+    assert PluginHost(Settings.in_memory()).known_settings.find(("acp", "terminal")).default is False

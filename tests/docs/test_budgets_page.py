@@ -11,7 +11,6 @@ import pytest
 from pi_budgets.line import append_line, ledger_file, today
 from pi_budgets.subcommand import run_subcommand
 from pi_core import PluginHost, Settings
-from pi_core.settings import schema_info
 from pi_core.wire import to_wire
 from pi_testing import text
 
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.pi(entry_points=["budgets"], plugins={}, settings=EXAMP
 
 
 async def test_the_example_of_settings_sets_these_limits(pi_session, script, fake_ui):
-    assert schema_info.problem_with(("budgets",), EXAMPLE["budgets"]) is None
+    assert PluginHost(Settings.in_memory()).known_settings.problem_with(("budgets",), EXAMPLE["budgets"]) is None
     script.turn(text("ok"))
     await pi_session.prompt("go")
 

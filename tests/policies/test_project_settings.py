@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_core.host import PluginHost
-from pi_core.host.setting_rules import HOOK, setting_rules
+from pi_core.host.declared_settings import HOOK
 from pi_core.settings import Settings
 from pi_core.settings.schema import project_rules
 from pi_core.settings.values import look_up, name_of, nested, steps_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pi_core.settings.declared import DeclaredSetting
     from pi_core.settings.project_limits import ProjectRule
 
 FREE = {
@@ -128,14 +129,14 @@ def leaves(tree: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[
 
 
 @pytest.fixture(scope="module")
-def plugin_rules(tmp_path_factory) -> dict[tuple[str, ...], ProjectRule]:
-    host = PluginHost(Settings.in_memory(agent_dir=tmp_path_factory.mktemp("agent")))
-    return setting_rules(host.records.values(), host.registrations(HOOK))
+def declared(tmp_path_factory) -> tuple[DeclaredSetting, ...]:
+    """The settings of pi's plugins."""
+    return PluginHost(Settings.in_memory(agent_dir=tmp_path_factory.mktemp("agent"))).known_settings.declared
 
 
 @pytest.fixture(scope="module")
-def rules(plugin_rules) -> dict[tuple[str, ...], ProjectRule]:
-    return {**dict(leaves(project_rules())), **plugin_rules}
+def rules(declared) -> dict[tuple[str, ...], ProjectRule]:
+    return dict(leaves(project_rules(declared=declared)))
 
 
 @pytest.fixture(scope="module")
@@ -147,14 +148,14 @@ def folders(tmp_path_factory) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def load(folders, plugin_rules):
+def load(folders, declared):
     agent, project = folders
 
     def read(own: dict[str, Any], given: dict[str, Any]) -> Settings:
         (agent / "settings.json").write_text(json.dumps(own))
         (project / ".pi" / "settings.json").write_text(json.dumps(given))
         found = Settings.load(project, agent, trust=True, environ={})
-        found.limit_project(plugin_rules)
+        found.declare(lambda: declared)
         return found
 
     return read
@@ -164,16 +165,16 @@ def test_every_setting_of_pi_and_of_its_plugins_is_free_only_if_it_is_listed_her
     assert {name_of(steps) for steps, rule in rules.items() if rule.may == "set"} == FREE
 
 
-def test_every_plugin_of_pi_says_what_a_project_may_do(plugin_rules):
-    declared = [
+def test_every_plugin_of_pi_says_what_a_project_may_do(declared):
+    said = [
         (each.name, each.thing.project)
         for host in [PluginHost(Settings.in_memory())]
         for each in [*host.find_all(HOOK), *host.registrations(HOOK)]
         if hasattr(each, "thing")
     ]
 
-    assert len(plugin_rules) > 20
-    assert [name for name, may in declared if may is None] == []
+    assert len(declared) > 20
+    assert [name for name, may in said if may is None] == []
 
 
 def is_loosened(rule: ProjectRule, alone: Any, both: Any) -> bool:  # noqa: PLR0911 - a return for each rule

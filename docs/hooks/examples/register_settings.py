@@ -2,17 +2,23 @@
 
 from pi_hookspecs import Command, PluginSetting, hookimpl
 
-PER_DAY = {"type": "number", "minimum": 0}
+PER_DAY = PluginSetting(
+    "deploys.perDay",
+    schema={"type": "number", "minimum": 0, "default": 3},
+    description="Maximum deployments per day",
+    protected=True,
+)
 
 
 async def per_day(args, ctx):
-    await ctx.settings.set("deploys.perDay", float(args))
-    ctx.ui.notify(f"At most {ctx.settings.get('deploys.perDay'):g} deployments a day")
+    before = PER_DAY.read(ctx.settings)
+    await ctx.settings.set(PER_DAY.name, float(args))
+    ctx.ui.notify(f"At most {PER_DAY.read(ctx.settings):g} deployments a day, instead of {before:g}")
 
 
 @hookimpl
 def register_settings():
-    return [PluginSetting("deploys.perDay", schema=PER_DAY, description="Maximum deployments per day", protected=True)]
+    return [PER_DAY]
 
 
 @hookimpl
@@ -27,4 +33,4 @@ async def test_example(pi_session, fake_ui):
     await pi_session.prompt("/per-day 5")
 
     assert pi_session.settings.get("deploys.perDay") == 5
-    assert [notice.message for notice in fake_ui.notices] == ["At most 5 deployments a day"]
+    assert [notice.message for notice in fake_ui.notices] == ["At most 5 deployments a day, instead of 3"]

@@ -7,6 +7,7 @@ prefer another, and the other one is available as ``plugin:name`` where the user
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -14,10 +15,11 @@ from attrs import field, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from pi_hookspecs.completions import Completer
     from pi_hookspecs.context import PiContext
+    from pi_hookspecs.views import SettingsView
 
 __all__ = ["Command", "Flag", "PluginSetting", "ProjectFile", "ProjectMay", "Touch"]
 
@@ -74,11 +76,12 @@ class Flag(Value):
 
 @frozen(eq=False, repr=False)
 class PluginSetting(Value):
-    """A setting of a plugin in ``settings.json``, so that it can be validated and changed (``ctx.settings.set``).
+    """A setting of a plugin in ``settings.json``: validated, listed and changed like pi's own, read with ``read``.
 
     Attributes:
-        name: Its dotted name; its first part should be the plugin's name: ``deploys.perDay``.
-        schema: JSON schema (2020-12) of its values.
+        name: Its dotted name; its first part should be the plugin's name: ``deploys.perDay``. The part ``*`` is any
+            name: ``deploys.of.*.perDay``.
+        schema: JSON schema (2020-12) of its values, with their ``default``.
         description: One line, for lists.
         protected: Only the user and this plugin may change it: for settings with which another plugin could disable
             a guard.
@@ -101,6 +104,53 @@ class PluginSetting(Value):
     def project_may(self) -> ProjectMay:
         """What a project may do to it, decided."""
         return self.project or ("nothing" if self.protected else "set")
+
+    def read(self, settings: SettingsView, *names: str) -> Any:
+        """Return the value in force; the schema's default if it is not set, or not of the schema's type.
+
+        A value of a wrong type is reported to the user. Reading needs no registration.
+
+        Args:
+            settings: The settings, such as ``ctx.settings``.
+            names: The names for which each ``*`` of the setting's name stands.
+
+        Since: 1.2.
+        """
+        given = iter(names)
+        key = tuple(next(given) if step == "*" else step for step in self.name.split(".")) if names else self.name
+        default, kind = copy.deepcopy(self.default), self.schema.get("type")
+        choices = self.schema.get("enum")
+        if choices and all(isinstance(each, str) for each in choices):
+            return settings.get_choice(key, choices, default)
+        kinds = [each for each in kind if each != "null"] if isinstance(kind, list) else [kind]
+        return (_READERS.get(kinds[0], _value) if len(kinds) == 1 else _value)(settings, key, default, self.schema)
+
+
+def _value(settings: SettingsView, key: str | Sequence[str], default: Any, schema: Mapping[str, Any]) -> Any:
+    value, choices = settings.get(key, default), schema.get("enum")
+    fits = choices is None or any(type(value) is type(each) and value == each for each in choices)
+    return value if fits else default
+
+
+def _number(settings: SettingsView, key: str | Sequence[str], default: Any, schema: Mapping[str, Any]) -> Any:
+    value = settings.get_number(key, default, minimum=schema.get("minimum"))
+    return int(value) if value is not None and "integer" in schema["type"] else value
+
+
+def _list(settings: SettingsView, key: str | Sequence[str], default: Any, schema: Mapping[str, Any]) -> Any:
+    if schema.get("items", {}).get("type") != "string":
+        return _value(settings, key, default, schema)
+    return None if default is None and settings.get(key) is None else settings.get_str_list(key, default or ())
+
+
+_READERS: dict[str | None, Callable[[SettingsView, Any, Any, Mapping[str, Any]], Any]] = {
+    "boolean": lambda settings, key, default, _schema: settings.get_bool(key, default),
+    "string": lambda settings, key, default, _schema: settings.get_str(key, default),
+    "integer": _number,
+    "number": _number,
+    "array": _list,
+}
+"""How values of each JSON type are read; of other types, any value is returned."""
 
 
 @frozen(eq=False, repr=False)

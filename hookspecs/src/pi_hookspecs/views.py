@@ -168,6 +168,10 @@ class SettingsView(Protocol):
         """Return a list of strings; the default if it is not set."""
         ...
 
+    def get_choice(self, key: str | Sequence[str], choices: Sequence[str], default: _T) -> str | _T:
+        """Return one of several strings; the default if it is not set. Another value is reported to the user."""
+        ...
+
     def each(self, key: str | Sequence[str]) -> list[tuple[str, Any]]:
         """Return every place that sets a key, with its value there; the effective one is last.
 

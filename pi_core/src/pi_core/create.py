@@ -374,7 +374,7 @@ def prepare_host(
         require_plugins(host, disable)
     for factory in extension_factories:
         host.add(_Factory(factory), f"inline-{len(host.added()) + 1}")
-    host.limit_project(settings)
+    host.declare_settings(settings)
     host.load_listeners(cwd, settings, flags)
     if settings.get("plugins.required") or host.absent_guards(host.records):
         from pi_core.host.presence import check_presence

@@ -143,7 +143,7 @@ async def test_an_unknown_setting_is_refused_with_the_nearest_names(ctx, place, 
     ("key", "value", "problem"),
     [
         ("retry.maxRetries", "many", "must be a whole number"),
-        ("lamp.colour", "blue", "'lamp.colour' of plugin 'lamp' cannot be \"blue\""),
+        ("lamp.colour", "blue", "'lamp.colour' must be red or green, not \"blue\""),
         ("theme", 3, "must be a string"),
         ("lamp", {"colour": "red"}, "Unknown setting"),
         ("", 3, "Unknown setting"),

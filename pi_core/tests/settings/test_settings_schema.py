@@ -1,12 +1,16 @@
-"""The class names every setting of the contract, and the JSON schema that is made of it is one."""
+"""Every setting of the contract is declared by pi or a plugin, and the JSON schema that is made of them is one."""
 
 from __future__ import annotations
 
 from jsonschema import Draft202012Validator
 
-from pi_core.settings.schema_info import find, json_schema, problem_with, settings
+from pi_core import PluginHost, Settings
+from pi_core.settings.declared import DeclaredSetting
+from pi_core.settings.schema_info import KnownSettings
 from pi_testing import for_each
 
+KNOWN = PluginHost(Settings.in_memory()).known_settings
+"""pi's settings and those of the installed plugins."""
 DOCUMENT_004 = {
     "theme": None,
     "hideThinkingBlock": False,
@@ -48,30 +52,32 @@ DOCUMENT_004 = {
 
 @for_each("name", DOCUMENT_004)
 def test_settings_of_document_004_are_there_with_their_defaults(name):
-    setting = find(tuple(name.split(".")))
+    setting = KNOWN.find(tuple(name.split(".")))
 
     assert setting is not None
     assert setting.default == DOCUMENT_004[name]
 
 
 def test_the_schema_is_a_json_schema():
-    Draft202012Validator.check_schema(json_schema())
+    Draft202012Validator.check_schema(KNOWN.json_schema)
 
 
 def test_every_setting_is_described_once_and_its_default_fits():
-    names = [each.name for each in settings()]
+    names = [each.name for each in KNOWN]
 
     assert len(names) == len(set(names)) > 60
-    for each in settings():
+    for each in KNOWN:
         assert each.description[0].isupper()
         assert not each.description.endswith(".")
-        assert problem_with(tuple("any" if step == "*" else step for step in each.steps), each.default) is None
+        assert KNOWN.problem_with(tuple("any" if step == "*" else step for step in each.steps), each.default) is None
 
 
 def test_names_in_the_middle_are_free():
-    assert find(("compaction", "modelOverrides", "acme/one", "reserveTokens")).kind == "a whole number of at least 0"
-    assert find(("compaction", "modelOverrides", "acme/one")) is None
-    assert find(("compaction",)) is None
+    assert (
+        KNOWN.find(("compaction", "modelOverrides", "acme/one", "reserveTokens")).kind == "a whole number of at least 0"
+    )
+    assert KNOWN.find(("compaction", "modelOverrides", "acme/one")) is None
+    assert KNOWN.find(("compaction",)) is None
 
 
 @for_each(
@@ -88,6 +94,56 @@ def test_names_in_the_middle_are_free():
     ],
 )
 def test_values_are_judged(key, value, problem):
-    found = problem_with(key.split("."), value)
+    found = KNOWN.problem_with(key.split("."), value)
 
     assert found is None if problem is None else found.startswith(problem)
+
+
+def declared(name: str, plugin: str = "acme", **schema: object) -> DeclaredSetting:
+    return DeclaredSetting(name, schema, "What it does", "set", protected=False, plugin=plugin)
+
+
+ACME = KnownSettings(
+    (
+        declared("acme", type="object"),
+        declared("acme.level", enum=["low", "high"], default="low"),
+        declared("acme.url", type="string", pattern="^https://"),
+        declared("acme.of.*.count", type=["integer", "null"], minimum=1),
+        declared("acme.anything"),
+        declared("acme.level", "other", enum=["low"]),
+        declared("quietStartup", "other", type="string"),
+    )
+)
+
+
+@for_each(
+    ("key", "value", "problem"),
+    [
+        ("acme.level", "low", None),
+        ("acme.level", "max", "Setting 'acme.level' must be low or high, not \"max\"."),
+        ("acme.level", "high", "Setting 'acme.level' must be low, not \"high\"."),
+        ("acme.url", "https://a.example", None),
+        ("acme.url", 5, "Setting 'acme.url' must be a string, not 5."),
+        ("acme.url", "ftp://", "Setting 'acme.url' cannot be \"ftp://\": 'ftp://' does not match '^https://'."),
+        ("acme.of.x.count", 0, "Setting 'acme.of.x.count' must be a whole number of at least 1, not 0."),
+        ("acme.of", {"x": {"count": 0}}, "Setting 'acme.of.x.count' must be a whole number of at least 1, not 0."),
+        ("acme.anything", {"a": [1]}, None),
+        ("acme.anything.below", 5, None),
+        ("acme", 5, "Setting 'acme' must be an object, not 5."),
+        ("acme.level.x", 5, "Setting 'acme.level' is low or high; there is no 'acme.level.x'."),
+        ("quietStartup", True, "Setting 'quietStartup' must be a string, not true."),
+    ],
+)
+def test_values_of_plugins_are_judged_by_every_declaration(key, value, problem):
+    assert ACME.problem_with(key.split("."), value) == problem
+
+
+def test_settings_of_plugins_are_listed_like_pis_own():
+    listed = {each.name: (each.kind, each.default, each.plugin) for each in ACME}
+
+    assert listed["acme.level"] == ("low or high", "low", "acme")
+    assert listed["acme.of.*.count"] == ("a whole number of at least 1", None, "acme")
+    assert listed["quietStartup"] == ("true or false", False, None)
+    assert "acme" not in listed
+    assert ACME.json_schema["properties"]["acme"]["description"] == "What it does"
+    Draft202012Validator.check_schema(ACME.json_schema)

@@ -209,9 +209,12 @@ def register_logins() -> Sequence[Login]:  # type: ignore[empty-body]
 
 @hookspec
 def register_settings() -> Sequence[PluginSetting]:  # type: ignore[empty-body]
-    """Declare the plugin's own settings, so that ``ctx.settings.set`` accepts and validates them.
+    """Declare the plugin's own settings: ``pi config``, ``/settings`` and ``ctx.settings.set`` list and validate them.
 
-    When: once per load of the plugin, when a plugin changes a setting.
+    The plugin reads a setting with ``SETTING.read(ctx.settings)``, which returns the default of its schema if the user
+    has not set it. Declarations are kept in the plugin index, so that listing settings imports no plugin.
+
+    When: once, when the plugin is indexed.
     Answers: collect; a value must fit every declaration of its name.
     On error: reported; the plugin declares no settings.
     Since: 1.1

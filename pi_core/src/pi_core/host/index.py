@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 7
+FORMAT = 8
 
 
 class IndexFile:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pi_core.host.extensions import LocalExtensions
     from pi_core.host.watch import Watch
     from pi_core.settings import Settings
+    from pi_core.settings.declared import DeclaredSetting
+    from pi_core.settings.schema_info import KnownSettings
     from pi_hookspecs import HookTrace
 
 __all__ = ["PluginHost"]
@@ -90,6 +92,7 @@ class PluginHost:
         self._record_changes = 0
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
         self._services: dict[str, tuple[int, list[Registered]]] = {}
+        self._declared: tuple[int, tuple[DeclaredSetting, ...]] | None = None
         self._waiting = WaitingPlugins(settings)
         self.watch: Watch | None = None  # audits the plugins' files, programs and connections if enabled
         for problem in self.switched_off.problems if self.switched_off is not None else ():
@@ -125,7 +128,7 @@ class PluginHost:
             if record.name not in self.disabled and record not in stale:
                 self.problems += record.problems
         self._check_disabled()
-        self.limit_project(self.settings)
+        self.declare_settings(self.settings)
         return self.__dict__["records"]  # type: ignore[no-any-return]
 
     def _switched_off(self) -> SwitchedOff | None:
@@ -372,12 +375,24 @@ class PluginHost:
         found = self._registrar.registry_of(hook).all(hook)
         return [each for each in found if not self._is_off(hook, each.name)] if self.switched_off is not None else found
 
-    def limit_project(self, settings: Settings) -> None:
-        """Apply the rules of the plugins' settings to the project's file; does nothing if there is none."""
-        if settings.project_values:
-            from pi_core.host.setting_rules import HOOK, setting_rules
+    def declare_settings(self, settings: Settings) -> None:
+        """Make the settings that plugins declare known; from then on, their rules limit the project's file."""
+        settings.declare(self._declared_settings)
 
-            settings.limit_project(setting_rules(self.records.values(), self.registrations(HOOK)))
+    @property
+    def known_settings(self) -> KnownSettings:
+        """Pi's own settings and those that plugins declare, from the index."""
+        from pi_core.settings.schema_info import KnownSettings
+
+        return KnownSettings(self._declared_settings())
+
+    def _declared_settings(self) -> tuple[DeclaredSetting, ...]:
+        from pi_core.host.declared_settings import HOOK, declared_settings
+
+        if self._declared is None or self._declared[0] != self.changes:
+            records = self.records.values()  # what they register need not be created: the index describes it
+            self._declared = self.changes, declared_settings(records, self._registry.all(HOOK))
+        return self._declared[1]
 
     def project_files(self) -> tuple[str, ...]:
         """Return the names of files that decide, merely by existing in a project, what programs do later."""

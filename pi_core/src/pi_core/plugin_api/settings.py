@@ -13,9 +13,8 @@ from pi_hookspecs import UnknownName, UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.host.registry import Registered
     from pi_core.plugin_api.port import SessionPort
-    from pi_core.settings.project_limits import ProjectRule
+    from pi_core.settings import Settings
 
 __all__ = ["PluginSettings"]
 
@@ -56,10 +55,9 @@ class PluginSettings:
         if plugin is not None and not is_granted(session.host.held.get(plugin), "ctx", "settings"):
             why = f"grants.ctx in its {FILE} does not name 'settings'"
             raise UserError(f"Plugin {plugin!r} changes a setting, and {why}")
-        declared = _declarations(session, steps)
-        _check(session, steps, value, declared)
+        _check(session, steps, value)
         self._check_scope(steps, scope)
-        if _is_protected(session.settings.project_rule(steps), steps, declared, plugin):
+        if _is_protected(session.settings, steps, plugin):
             await self._ask(plugin, steps, value)
         session.settings.set(steps, value, "global" if scope == "user" else "project")
         return bool(session.settings.get(steps) == value)
@@ -95,49 +93,26 @@ class PluginSettings:
             raise UserError(f"Setting {name!r} was not changed: the user did not allow {by} to do so.")
 
 
-def _declarations(session: SessionPort, steps: Sequence[str]) -> list[Registered]:
-    """Return the declarations of a setting by plugins."""
-    session.host.find_all("register_settings")  # imports the plugins that declare settings
-    return [each for each in session.host.registrations("register_settings") if steps_of(each.name) == tuple(steps)]
-
-
-def _check(session: SessionPort, steps: Sequence[str], value: Any, declared: Sequence[Registered]) -> None:
+def _check(session: SessionPort, steps: Sequence[str], value: Any) -> None:
     """Check that a setting is known, and that its value is valid under pi's schema and plugins' declarations.
 
     Raises:
         UnknownName: The setting is unknown.
         UserError: The value is not valid.
     """
-    from pi_core.base.json_file import short_json
-    from pi_core.settings import schema_info
-
-    if schema_info.find(steps) is None and not declared:
-        known = [each.name for each in schema_info.settings()]
-        known += [each.name for each in session.host.registrations("register_settings")]
-        hint = "pi config list --all lists those of pi; a plugin declares its own with the hook register_settings"
-        raise UnknownName("setting", name_of(steps), known, hint)
-    problem = schema_info.problem_with(steps, value)
+    known = session.settings.known
+    if known.find(steps) is None:
+        hint = "pi config list --all lists them; a plugin declares its own with the hook register_settings"
+        raise UnknownName("setting", name_of(steps), [each.name for each in known], hint)
+    problem = known.problem_with(steps, value)
     if problem is not None:
         raise UserError(problem)
-    if value is None:
-        return
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    for each in declared:
-        error = best_match(Draft202012Validator(each.thing.schema).iter_errors(value))
-        if error is not None:
-            name = name_of((*steps, *map(str, error.absolute_path)))
-            raise UserError(
-                f"Setting {name!r} of plugin {each.plugin!r} cannot be {short_json(error.instance)}: {error.message}"
-            )
 
 
-def _is_protected(
-    rule: ProjectRule | None, steps: Sequence[str], declared: Sequence[Registered], plugin: str | None
-) -> bool:
+def _is_protected(settings: Settings, steps: Sequence[str], plugin: str | None) -> bool:
     """Return whether a plugin needs the user's consent: for what a project cannot set freely, if it is not its own."""
-    owners = {each.plugin for each in declared if each.thing.protected}
+    owners = {each.plugin for each in settings.known.declared if each.protected and each.steps == tuple(steps)}
+    rule = settings.project_rule(steps)
     if rule is not None and (rule.may != FREE or rule.consent):
         owners.add(rule.owner or steps[0])  # a plugin of this name is the setting's own
     return bool(owners) and owners != {plugin}

@@ -10,10 +10,13 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from pi_core.settings.declared import groups_of
 from pi_core.settings.values import MISSING, is_finite, look_up, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pi_core.settings.declared import DeclaredSetting
 
 __all__ = ["FREE", "ProjectRule", "RuleTree", "add_rules", "describe_rule", "keep_permitted", "rule_at"]
 
@@ -98,11 +101,12 @@ def rule_at(rules: RuleTree, steps: Sequence[str]) -> ProjectRule | None:
     return node
 
 
-def add_rules(rules: RuleTree, more: Iterable[tuple[Sequence[str], ProjectRule]]) -> None:
-    """Add the rules of plugins' settings; those of pi's own settings are not replaced."""
-    for steps, rule in more:
-        if rule_at(rules, steps) is None:
-            put(rules, steps, rule)
+def add_rules(rules: RuleTree, declared: Sequence[DeclaredSetting]) -> None:
+    """Add the rules of plugins' settings; those of pi's own settings, and of earlier declarations, are not replaced."""
+    groups = groups_of(declared)
+    for each in declared:
+        if each.steps not in groups and rule_at(rules, each.steps) is None:
+            put(rules, each.steps, ProjectRule(each.may, each.schema.get("default"), each.protected, each.plugin))
 
 
 def describe_rule(may: Any) -> str:

@@ -9,9 +9,14 @@ nothing creates instances of them, and attrs would take longer to build them tha
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from pi_core.settings.project_limits import ProjectRule, RuleTree
+from pi_core.settings.project_limits import ProjectRule, RuleTree, add_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.settings.declared import DeclaredSetting
 
 __all__ = ["Declaration", "SettingsSchema", "declarations", "key_of", "project_rules"]
 
@@ -85,16 +90,22 @@ def key_of(name: str, declaration: Declaration) -> str:
     return declaration.key or first + "".join(word.capitalize() for word in further)
 
 
-def project_rules(group: type | None = None) -> RuleTree:
-    """Return what a project may do to each setting, nested like the files; ``*`` is any name."""
+def project_rules(group: type | None = None, declared: Sequence[DeclaredSetting] = ()) -> RuleTree:
+    """Return what a project may do to each setting, nested like the files; ``*`` is any name.
+
+    Args:
+        group: The class of the settings; by default all of pi's own.
+        declared: Settings of plugins to add.
+    """
     tree: RuleTree = {}
-    for name, declared in declarations(SettingsSchema if group is None else group).items():
-        if declared.group is not None:
-            below = project_rules(declared.group)
-            tree[key_of(name, declared)] = {"*": below} if declared.each else below
+    for name, own in declarations(SettingsSchema if group is None else group).items():
+        if own.group is not None:
+            below = project_rules(own.group)
+            tree[key_of(name, own)] = {"*": below} if own.each else below
         else:
-            unset = declared.default if declared.unset is None else declared.unset
-            tree[key_of(name, declared)] = ProjectRule(declared.project, unset, declared.consent)
+            unset = own.default if own.unset is None else own.unset
+            tree[key_of(name, own)] = ProjectRule(own.project, unset, own.consent)
+    add_rules(tree, declared)
     return tree
 
 

@@ -26,7 +26,9 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pi_core.settings.declared import DeclaredSetting
     from pi_core.settings.project_limits import ProjectRule, RuleTree
+    from pi_core.settings.schema_info import KnownSettings
     from pi_core.settings.sources import Layer, Scope, SettingsStorage
     from pi_core.settings.values import Key
 
@@ -56,7 +58,9 @@ class Settings:
         self.agent_dir = agent_dir
         self.problems: list[str] = []
         self._version = 0
-        self._plugin_rules: dict[tuple[str, ...], ProjectRule] = {}
+        self._declared: Callable[[], tuple[DeclaredSetting, ...]] = tuple
+        self._known: KnownSettings | None = None
+        self._applied: tuple[DeclaredSetting, ...] = ()
         self._source = source
         self._holds = 0
         self.reload()
@@ -175,14 +179,29 @@ class Settings:
             self.refresh()
         return self._version
 
-    def limit_project(self, rules: Mapping[tuple[str, ...], ProjectRule]) -> None:
-        """Apply the rules of settings that plugins declare to the project's file, by the steps of their names."""
-        if all(self._plugin_rules.get(steps) == rule for steps, rule in rules.items()):
+    def declare(self, declared: Callable[[], tuple[DeclaredSetting, ...]]) -> None:
+        """Add the settings that plugins declare: their rules limit the project's file from now on.
+
+        Args:
+            declared: Returns the declarations; the same tuple as long as they are the same. It is called if the
+                project's file sets anything, and when a setting is described or changed.
+        """
+        self._declared = declared
+        if not self.project_values or declared() == self._applied:
             return
-        self._plugin_rules = {**self._plugin_rules, **rules}
         problems: list[str] = []
         self._set_layers(self._read_layers, self.project_trust, problems.append)
         self.problems += [each for each in problems if each not in self.problems]
+
+    @property
+    def known(self) -> KnownSettings:
+        """Pi's own settings and those that plugins declare: their types, defaults, descriptions and rules."""
+        from pi_core.settings.schema_info import KnownSettings
+
+        declared = self._declared()
+        if self._known is None or self._known.declared is not declared:
+            self._known = KnownSettings(declared)
+        return self._known
 
     @property
     def project_values(self) -> bool:
@@ -280,10 +299,9 @@ class Settings:
             PiError: Another process holds the file's lock.
         """
         from pi_core.agent.json_values import NotJson, json_copy
-        from pi_core.settings.schema_info import problem_with
 
         steps = _checked(steps_of(key))
-        problem = problem_with(steps, value)
+        problem = self.known.problem_with(steps, value)
         if problem is not None:
             raise UserError(problem)
         if scope == "project":
@@ -374,12 +392,10 @@ class Settings:
         return evolve(layer, values=kept), added
 
     def _rules(self) -> RuleTree:
-        from pi_core.settings.project_limits import add_rules
         from pi_core.settings.schema import project_rules
 
-        rules = project_rules()
-        add_rules(rules, self._plugin_rules.items())
-        return rules
+        self._applied = self._declared()
+        return project_rules(declared=self._applied)
 
     @property
     def _layers(self) -> list[Layer]:

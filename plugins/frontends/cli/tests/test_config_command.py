@@ -13,7 +13,8 @@ from pi_hookspecs import PluginSetting, hookimpl
 
 @hookimpl
 def register_settings():
-    return [PluginSetting("acme.enabled")]
+    level = {"enum": ["low", "high"], "default": "low"}
+    return [PluginSetting("acme.enabled"), PluginSetting("acme.level", schema=level, description="How much")]
 """
 
 
@@ -179,6 +180,25 @@ class TestSet:
 
         assert done.stderr == ""
         assert "Did you mean acme.enabled" in nearly.stderr
+
+    def test_the_settings_of_plugins_are_like_pis_own(self, settings):
+        settings.install("acme", DECLARES)
+
+        refused = settings.run("config", "set", "acme.level", "max")
+        rows = {row["name"]: row["value"] for row in json.loads(settings.config("list", "--all", "--json"))}
+        schema = json.loads(settings.config("schema"))
+
+        assert "'acme.level' must be low or high, not \"max\"" in refused.stderr
+        assert not settings.mine.exists()
+        assert (rows["acme.level"], settings.config("get", "acme.level")) == ("low", "low\n")
+        assert schema["properties"]["acme"]["properties"]["level"]["description"] == "How much"
+
+    def test_a_key_that_no_installed_plugin_declares_is_named(self, settings):
+        settings.write({"theme": "dark", "acme": {"level": "low"}})
+
+        done = settings.run("config", "list")
+
+        assert done.stderr == f"Warning: 'acme' is not a setting of pi or of an installed plugin ({settings.mine}:3)\n"
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -146,7 +146,7 @@ def test_settings_that_make_no_sense_are_told_and_those_of_a_project_left_out(tm
     project.write_text(json.dumps({"llamacpp": {"paths": ["/etc"]}}))
 
     settings = Settings.load(tmp_path, agent_dir=tmp_path / "agent", trust=True)
-    PluginHost(settings).limit_project(settings)
+    PluginHost(settings).declare_settings(settings)
 
     options = read_options(settings)
 

@@ -27,7 +27,7 @@ def options(tmp_path):
         (folder / ".pi" / "settings.json").write_text(json.dumps({"diagnostics": project or {}}))
         trust = ProjectTrust.given(folder, is_trusted=True)
         settings = Settings.load(folder, agent, trust=trust)
-        PluginHost(settings).limit_project(settings)
+        PluginHost(settings).declare_settings(settings)
         return read_options(settings)
 
     return read

@@ -292,7 +292,7 @@ async def test_a_project_cannot_allow_private_addresses(server, tmp_path):
     (project / ".pi").mkdir(parents=True)
     (project / ".pi" / "settings.json").write_text('{"web": {"allowPrivate": ["127.0.0.1"]}}')
     settings = Settings.load(project, agent_dir=tmp_path / "agent", trust=True)
-    PluginHost(settings).limit_project(settings)
+    PluginHost(settings).declare_settings(settings)
     (tool,) = pi_web.register_tools()
 
     with pytest.raises(UserError, match="private address"):

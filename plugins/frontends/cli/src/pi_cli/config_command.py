@@ -12,7 +12,6 @@ import click
 from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.report import print_json, print_lines, say, warn
 from pi_cli.words import one_line
-from pi_core.settings import schema_info
 from pi_core.settings.values import MISSING, leaves, look_up, merge, name_of, put, steps_of
 from pi_hookspecs import UnknownName, UserError
 from pi_hookspecs.secrets import is_secret_name
@@ -129,8 +128,8 @@ def _numbers_last(arguments: Sequence[str]) -> list[str]:
     return [*(each for each in arguments if each not in numbers), "--", *numbers]
 
 
-def _schema(_host: PluginHost, _params: dict[str, Any]) -> None:
-    print_json(schema_info.json_schema())
+def _schema(host: PluginHost, _params: dict[str, Any]) -> None:
+    print_json(host.settings.known.json_schema)
 
 
 # Showing
@@ -152,48 +151,47 @@ def _list(host: PluginHost, params: dict[str, Any]) -> None:
 
 def _set(settings: Settings) -> Iterator[dict[str, Any]]:
     """Yield everything that is set, and report invalid values."""
+    known = settings.known
+    for name in settings.all().keys() - known.json_schema["properties"].keys() - {"$schema"}:
+        warn(f"{name!r} is not a setting of pi or of an installed plugin ({settings.place((name,))})")
     for steps, value in leaves(settings.all()):
-        problem = schema_info.problem_with(steps, value)
+        problem = known.problem_with(steps, value)
         if problem is not None:
             warn(f"{problem.removesuffix('.')} ({settings.place(steps)})")
-        hidden = isinstance(value, str) and is_secret_name(steps[-1]) and schema_info.find(steps) is None
+        hidden = isinstance(value, str) and is_secret_name(steps[-1]) and known.find(steps) is None
         yield {"name": name_of(steps), "value": "(hidden)" if hidden else value, "origin": settings.place(steps)}
 
 
 def _unset_ones(settings: Settings) -> Iterator[dict[str, Any]]:
     everything = settings.all()
-    for each in schema_info.settings():
+    for each in settings.known:
         if "*" not in each.steps and look_up(everything, each.steps) is MISSING:
             yield {"name": each.name, "value": each.default, "origin": None}
 
 
 def _get(host: PluginHost, _params: dict[str, Any], key: str) -> None:
     settings, steps = host.settings, steps_of(key)
-    value, known = settings.get(steps), schema_info.find(steps)
-    below = _defaults_below(steps)
+    value, known = settings.get(steps), settings.known.find(steps)
+    below = _defaults_below(settings, steps)
     if value is None and known is not None:
         value = known.default
     elif below and isinstance(value, dict | None):
         value = merge(below, value or {})
     if value is None and known is None:
-        _refuse_unknown(key)
+        raise UnknownName("setting", key, [each.name for each in settings.known], "pi config list --all lists them")
     if value is None:
         raise UserError(f"Setting {key!r} is not set, and has no default")
     print_lines(*(value if isinstance(value, str) else _written(value)).split("\n"))
 
 
-def _defaults_below(steps: Sequence[str]) -> dict[str, Any]:
+def _defaults_below(settings: Settings, steps: Sequence[str]) -> dict[str, Any]:
     """Return the defaults of the settings below a name as one object; empty if there are none."""
     found: dict[str, Any] = {}
-    for each in schema_info.settings():
+    for each in settings.known:
         inside = each.steps[: len(steps)] == (*steps,) and len(each.steps) > len(steps) and "*" not in each.steps
         if inside and each.default is not None:
             put(found, each.steps[len(steps) :], each.default)
     return found
-
-
-def _refuse_unknown(key: str) -> None:
-    raise UnknownName("setting", key, [each.name for each in schema_info.settings()], "pi config list --all lists them")
 
 
 def _written(value: Any) -> str:
@@ -209,13 +207,12 @@ def _padded(text: str, width: int) -> str:
 
 def _change(host: PluginHost, params: dict[str, Any], key: str, text: str) -> None:
     settings, steps, scope = host.settings, steps_of(key), _scope(params)
-    value, known = _meant(steps, text), schema_info.find(steps)
+    value, known = _meant(settings, steps, text), settings.known.find(steps)
     if known is not None and known.kind.startswith("a list") and isinstance(value, str):
         example = json.dumps([each.strip() for each in text.split(",")], ensure_ascii=False)
         raise UserError(f"Setting {key!r} must be {known.kind}, not {text!r}. As JSON that is '{example}'")
-    declared = host.registered_names("register_settings")
-    if known is None and key not in declared:
-        nearest = UnknownName("setting", key, [*(each.name for each in schema_info.settings()), *declared]).nearest
+    if known is None:
+        nearest = UnknownName("setting", key, [each.name for each in settings.known]).nearest
         if nearest:
             warn(f"{key!r} is not a setting of pi or a plugin. Did you mean {' or '.join(nearest)}?")
     settings.set(steps, value, scope)
@@ -225,10 +222,10 @@ def _change(host: PluginHost, params: dict[str, Any], key: str, text: str) -> No
         warn(f"{settings.place(steps)} sets {_written(settings.get(steps))}, which takes precedence")
 
 
-def _meant(steps: Sequence[str], text: str) -> Any:
+def _meant(settings: Settings, steps: Sequence[str], text: str) -> Any:
     """Return the text itself if it is valid for a known setting or is not JSON, else the text parsed as JSON."""
-    known = schema_info.find(steps) is not None
-    if known and schema_info.problem_with(steps, text) is None:
+    known = settings.known.find(steps)
+    if known is not None and known.is_typed and settings.known.problem_with(steps, text) is None:
         return text
     try:
         return json.loads(text)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pi_core.settings.schema_info import settings
 from pi_tui.port.local_settings import _LABELS, _MENU, read_settings
 from pi_tui.selectors.settings import SettingSelector
 
@@ -147,9 +146,9 @@ async def test_the_effort_of_a_model_is_chosen_from_the_models_and_the_levels(de
     assert pi_session.settings.get("modelThinkingLevels") == {reference: "high"}
 
 
-def test_the_settings_of_the_menu_exist() -> None:
+def test_the_settings_of_the_menu_exist(pi_session: AgentSession) -> None:
     named = [name for names in _MENU.values() for name in names]
-    assert {*named} <= {each.name for each in settings()}
+    assert {*named} <= {each.name for each in pi_session.settings.known}
     assert len(named) < 40
 
 

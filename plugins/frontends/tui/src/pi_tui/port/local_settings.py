@@ -106,18 +106,13 @@ def _displayed(value: Any) -> Any:
 
 def read_settings(settings: Settings) -> Iterator[SettingRow]:
     """Yield the settings with a single value or a dialog; other lists and objects are edited in their file."""
-    from pi_core.settings.schema_info import json_schema
-    from pi_core.settings.schema_info import settings as described
-
     titles = {name: (group, title) for group, names in _MENU.items() for name, title in names.items()}
     order = {name: number for number, name in enumerate(titles)}
-    for each in sorted(described(), key=lambda each: order.get(each.name, len(order))):
+    for each in sorted(settings.known, key=lambda each: order.get(each.name, len(order))):
         if "*" in each.steps:
             continue
-        node: dict[str, Any] = json_schema()
-        for step in each.steps:
-            node = node["properties"][step]
-        kind = "choice" if "enum" in node else _KINDS.get(node.get("type", ""))
+        node = each.schema
+        kind = "choice" if "enum" in node else _KINDS.get(str(node.get("type")))
         if kind is None and each.name not in _OPENED:
             continue
         group, title = titles.get(each.name, ("", ""))
