@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 import pi_hookspecs
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from pi_core.host.records import PluginRecord
 
-__all__ = ["CodeOwners", "OwnersHost"]
+__all__ = ["CodeOwners", "OwnersHost", "code_owners"]
 
 _KITS = frozenset(
     {"pi_client", "pi_core", "pi_hookspecs", "pi_process_kit", "pi_provider_kit", "pi_rpc_kit", "pi_terminal_kit"}
@@ -95,6 +96,10 @@ class CodeOwners:
             front_ends = frozenset(name for name, record in records.items() if record.names("register_modes"))
             self._modules = (mark, modules, front_ends)
         return self._modules
+
+
+code_owners: ContextVar[CodeOwners | None] = ContextVar("code_owners", default=None)
+"""The plugins of the host that the program has created for its front end, which is there before the session."""
 
 
 def module_of(frame: FrameType) -> str:

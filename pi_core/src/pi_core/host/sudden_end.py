@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from pi_core.agent.safe_text import is_library
 from pi_core.base.paths import make_cache
 from pi_core.base.process.signals import is_running
+from pi_core.base.process.stray_output import give_terminal_back
 from pi_core.host.owners import CodeOwners
 from pi_core.host.records import DEFAULT_PLUGINS
 
@@ -52,6 +53,7 @@ def naming_sudden_ends(host: PluginHost) -> Iterator[None]:
                 file.write(message or "")
                 file.flush()
             if message is not None:
+                give_terminal_back()
                 with suppress(OSError):
                     os.write(2, f"Error: {message}\n".encode(errors="replace"))
         leave(status)

@@ -467,3 +467,70 @@ def test_a_session_of_another_folder_is_forked_if_the_user_says_so(tmux: Tmux, a
     tmux.sees("\nover")
 
     assert len([*stored.parent.parent.glob("*/*.jsonl")]) == files
+
+
+DOORS = """
+import asyncio, ctypes, os, subprocess, sys, threading
+from pi_hookspecs import Command, hookimpl
+
+def c_code():
+    library = ctypes.CDLL(None)
+    library.puts(b"said by puts")
+    library.fflush(None)
+
+async def awaited():
+    await (await asyncio.create_subprocess_exec("sh", "-c", "sleep 0.1; echo said by awaited")).wait()
+
+def left():
+    subprocess.Popen(["sh", "-c", "sleep 1; echo said by left"])
+
+DOORS = {
+    "write": lambda: os.write(1, b"said by write"),
+    "errors": lambda: os.write(2, b"said by errors"),
+    "underscored": lambda: print("said by underscored", file=sys.__stdout__, flush=True),
+    "printed": lambda: print("said by printed"),
+    "system": lambda: os.system("echo said by system"),
+    "program": lambda: subprocess.run(["sh", "-c", "echo said by program >&2"]),
+    "thread": lambda: asyncio.to_thread(os.write, 1, b"said by thread"),
+    "puts": c_code,
+    "awaited": awaited,
+    "left": left,
+    "exit": lambda: os._exit(5),
+}
+
+@hookimpl
+def register_commands():
+    async def go(args, ctx):
+        done = DOORS[args]()
+        if hasattr(done, "__await__"):
+            await done
+
+    return [Command("door", handler=go, description="Print something")]
+"""
+
+
+def test_what_a_plugin_prints_by_whatever_door_is_a_notice_with_its_name(tmux: Tmux) -> None:
+    (tmux.work / "doors.py").write_text(DOORS)
+    tmux.send(f"{tmux.command} -e ./doors.py", "Enter")
+    tmux.sees("auto")
+    known = ["write", "errors", "underscored", "printed", "system", "program", "thread", "puts", "awaited"]
+    for door in known:
+        tmux.send(f"/door {door}", "Enter")
+        tmux.sees(f"Plugin 'doors' printed: said by {door}\n")
+    tmux.send("/door left", "Enter")
+    tmux.sees("A plugin, or a program that one has started, printed: said by left\n")
+
+    tmux.send("x")
+    screen = tmux.sees("\nx\n")
+    assert [line for line in screen.splitlines() if "said by" in line and "printed: said by" not in line] == []
+
+
+def test_a_plugin_that_ends_the_process_leaves_a_usable_terminal_and_its_name(tmux: Tmux) -> None:
+    (tmux.work / "doors.py").write_text(DOORS)
+    tmux.send(f"{tmux.command} -e ./doors.py", "Enter")
+    tmux.sees("auto")
+    tmux.send("/door exit", "Enter")
+    tmux.sees("Plugin 'doors' ended pi: it called os._exit(5)", "\n$ ")
+    tmux.send(f"clear; {COOKED}", "Enter")
+
+    assert "auto" not in tmux.sees("\nicanon")

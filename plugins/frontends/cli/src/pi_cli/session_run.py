@@ -75,10 +75,12 @@ async def _run(  # noqa: PLR0917 - the state collected so far
     from pi_cli.blocked import BlockLine
     from pi_cli.preparing import prepared, start_facts
     from pi_core.hooks.loop_watch import displaying_blocks
+    from pi_core.host.owners import CodeOwners, code_owners
 
     last_moment.watch_loop(_report_loop_error)
     threading.excepthook = _report_thread_error
     models: ModelRegistry | None = None
+    code_owners.set(CodeOwners(host))
     try:
         first = next(modes)
         if options.resume and not first.asks_for_session:  # asked now: the front end may take the terminal over

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pi_core.base.process.stray_output import terminal_descriptor
 from pi_hookspecs import PiError
 from pi_notifications.settings import AFTER, COMMAND, TERMINAL
 
@@ -68,7 +71,13 @@ def _plain(text: str) -> str:
 
 
 def _write(sequence: str) -> None:
-    # Not stdout: that belongs to the front end, which may be speaking JSON there. A screen replaces sys.stderr.
+    # Not stdout: that belongs to the front end, which may be speaking JSON there. A screen replaces sys.stderr, and
+    # reads what is written to its descriptor.
+    drawn_on = terminal_descriptor()
+    if drawn_on is not None:
+        with suppress(OSError):
+            os.write(drawn_on, sequence.encode())
+        return
     terminal = sys.__stderr__
     if terminal is not None and terminal.isatty():
         terminal.write(sequence)

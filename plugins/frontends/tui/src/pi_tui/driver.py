@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
@@ -120,7 +119,7 @@ class ScreenDriver(LinuxDriver):
     ) -> None:
         # Textual and Rich believe COLUMNS and LINES, which a terminal that exports them does not change with its size.
         super().__init__(app, debug=debug, mouse=mouse, size=size or _known(app.terminal.size))
-        self._output = _Quiet(sys.__stdout__)  # stderr may be a file
+        self._output = _Quiet(app.terminal.output)  # stderr may be a file
         self._file = cast("TextIOWrapper", self._output)
         self._queued = 0
         self._direct: DirectOutput | None = None
@@ -129,7 +128,7 @@ class ScreenDriver(LinuxDriver):
         self._reader: KeyReader | None = None
         self._unread = b""
         self._variables: Context | None = None
-        self._displayed = Displayed(scrolls=_can_scroll())
+        self._displayed = Displayed(scrolls=_can_scroll(app.terminal.output))
         self._awaits_attributes = self._has_other_keys = False
         self._frame: list[str] | None = None
         self._was_left = False
@@ -200,11 +199,12 @@ class ScreenDriver(LinuxDriver):
         self._close_output()  # what a start within this one has opened, if pi was continued in the background
         self._close_input()
         self._terminal.is_taken = True
+        self._terminal.take_back()
         if self._terminal.shows_cursor:
             self.write("\x1b[?25h")
         if self._terminal.settings is not None:
             self.attrs_before = self._terminal.settings
-        self._direct = open_terminal(sys.__stdout__)
+        self._direct = open_terminal(self._terminal.output)
         self._awaits_attributes, self._has_other_keys = True, False
         self.write(_ASK_FOR_KEYS)
         self._reader = KeyReader(self.fileno, self._filters, self._pass_on, lambda: self.send_message(TerminalGone()))
@@ -237,6 +237,7 @@ class ScreenDriver(LinuxDriver):
         """Return the terminal to the shell temporarily."""
         super().suspend_application_mode()
         self._terminal.is_taken = False
+        self._terminal.lend()
         self._was_left = True
 
     def _sigcont_application(self, *signaled: Any) -> None:
@@ -300,12 +301,12 @@ def _in_foreground(descriptor: int) -> bool:
         return True
 
 
-def _can_scroll() -> bool:
+def _can_scroll(output: TextIO | None) -> bool:
     """Whether the terminal's description says that it can scroll a region of rows in both directions."""
     import curses
 
     try:
-        curses.setupterm(fd=sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
+        curses.setupterm(fd=output.fileno() if output is not None else 1)
         return all(curses.tigetstr(each) is not None for each in ("csr", "ind", "ri"))
     except (curses.error, OSError, ValueError):
         return False

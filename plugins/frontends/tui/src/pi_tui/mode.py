@@ -48,7 +48,6 @@ class FullScreen:
         Raises:
             UserError: The terminal cannot display the screen.
         """
-        from pi_tui.printed import Printed
         from pi_tui.terminal import Terminal
 
         terminal = Terminal(facts.environ)
@@ -59,7 +58,11 @@ class FullScreen:
         terminal.take(first_frame(facts, width, height))
         draw = early_drawing(facts, width, height)
         terminal.read_early(width, lambda text: terminal.write(draw(text)))
-        printed = Printed()
+        from pi_core.host.owners import code_owners
+        from pi_tui.printed import Printed
+
+        printed = Printed(code_owners.get())
+        terminal.reserve(printed.stray)
         self._terminal, self._printed = terminal, printed
         stream = cast("TextIO", printed.stream)
         try:
@@ -67,6 +70,7 @@ class FullScreen:
                 yield
         finally:
             terminal.restore()
+            terminal.release()
             self._terminal = self._printed = None
             printed.end(sys.__stderr__)
 

@@ -7,11 +7,14 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_terminal_kit.streams import StrayLines
+from pi_core.base.process.stray_output import StrayOutput
+from pi_terminal_kit.streams import StrayLines, printed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
+
+    from pi_core.host.owners import CodeOwners
 
 __all__ = ["Printed"]
 
@@ -19,14 +22,40 @@ __all__ = ["Printed"]
 class Printed:
     """Printed lines that are not displayed yet.
 
+    Args:
+        owners: Finds the plugins that print; None if pi has none in this process.
+
     Attributes:
         stream: Replaces ``sys.stdout`` and ``sys.stderr``.
+        stray: What is printed past these.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, owners: CodeOwners | None = None) -> None:
         self._lines: list[str] = []
         self._sink: Callable[[str], object] = self._lines.append
-        self.stream = StrayLines(sys.stderr, self._pass_on, asyncio.get_running_loop())
+        self._loop = asyncio.get_running_loop()
+        self._owners = owners
+        self.stream = StrayLines(sys.stderr, self._pass_on, self._loop, self._owner)
+        self.stray = StrayOutput(self._take_stray)
+        if owners is not None:
+            from pi_core.host.writers import OutputWriters
+
+            self.stray.writers = OutputWriters(owners)
+
+    def _owner(self) -> str | None:
+        if self._owners is None:
+            return None
+        from pi_core.host.writers import printing_plugin
+
+        return printing_plugin(self._owners, sys._getframe(2))  # noqa: SLF001 - the documented way to the stack
+
+    def _take_stray(self, plugins: list[str], lines: str) -> None:
+        """Pass on what the descriptors received; called in another thread, and after the loop's end."""
+        text = printed_by(plugins, lines, is_known=False)
+        try:
+            self._loop.call_soon_threadsafe(self._pass_on, text)
+        except RuntimeError:  # the loop was closed
+            self._lines.append(text)
 
     def _pass_on(self, lines: str) -> None:
         self._sink(lines)
@@ -45,6 +74,7 @@ class Printed:
     def end(self, file: TextIO | None) -> None:
         """Print the lines that were not displayed."""
         self.stream.close()
+        self.keep()
         with suppress(OSError, ValueError, AttributeError):
             for lines in self._lines:
                 print(lines, file=file, flush=True)

@@ -70,7 +70,7 @@ async def run_app(
             app.hold()
             await app.until_ready(running)
             printed.to(app.print_line)
-            app.capture(printed.stream.write)
+            app.capture(printed.stream)
             app.begin(port.subscribe(app.take_event))
             with app.as_current():
                 await start()

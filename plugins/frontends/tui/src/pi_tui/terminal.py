@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import TextIO
 
     from pi_tui.early_keys import EarlyKeys
 
@@ -25,6 +26,8 @@ ENTER = "\x1b[22;0t\x1b[?1049h\x1b[?25l"
 PROGRESS_ON, PROGRESS_OFF = "\x1b]9;4;3;0\x07", "\x1b]9;4;0;0\x07"
 """Start and stop the display of indeterminate progress in the terminal's tab (OSC 9;4)."""
 
+_STDOUT = 1
+
 _MODES_OFF = (
     "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u\x1b[>4m"
 )
@@ -32,6 +35,32 @@ _MODES_OFF = (
 
 LEAVE = f"{_MODES_OFF}\x1b[0m\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[23;0t"
 """Undoes ``ENTER`` and turns off all modes that were turned on since."""
+
+
+class Stray(Protocol):
+    """Reads what others write to stdout and stderr.
+
+    Attributes:
+        restore: Called to give the terminal back if the process ends at once.
+    """
+
+    restore: Callable[[], object]
+
+    def begin(self) -> int | None:
+        """Begin, and return the descriptor of the terminal to draw on; None if stdout is no terminal."""
+        ...
+
+    def lend(self) -> None:
+        """Make the descriptors the terminal for a while."""
+        ...
+
+    def take_back(self) -> None:
+        """Undo ``lend``."""
+        ...
+
+    def end(self) -> None:
+        """End, after everything that was written was passed on."""
+        ...
 
 
 class Terminal:
@@ -56,6 +85,39 @@ class Terminal:
         self._early: EarlyKeys | None = None
         self._typed = b""
         self._in, self._out = sys.__stdin__, sys.__stdout__
+        self._stray: Stray | None = None
+
+    @property
+    def output(self) -> TextIO | None:
+        """The terminal to draw on; not ``sys.__stdout__`` while others' output to that is read."""
+        return self._out
+
+    def reserve(self, stray: Stray) -> None:
+        """Draw on a descriptor of our own, and have what others write to stdout and stderr read."""
+        out = self._out
+        if out is None or out.fileno() != _STDOUT:
+            return
+        descriptor = stray.begin()
+        if descriptor is not None:
+            self._out = os.fdopen(descriptor, "w", encoding=out.encoding, errors=out.errors, closefd=False)
+            self._stray, stray.restore = stray, self.restore
+
+    def lend(self) -> None:
+        """Let programs that the user runs in the terminal write to it."""
+        if self._stray is not None:
+            self._stray.lend()
+
+    def take_back(self) -> None:
+        """Have output read again that others write to stdout and stderr."""
+        if self._stray is not None:
+            self._stray.take_back()
+
+    def release(self) -> None:
+        """Pass on what others have written so far, and draw on stdout again."""
+        stray, self._stray = self._stray, None
+        if stray is not None:
+            self._out = sys.__stdout__
+            stray.end()
 
     @property
     def size(self) -> tuple[int, int]:
@@ -125,6 +187,7 @@ class Terminal:
         self.is_taken = False
         self.write(f"{PROGRESS_OFF}{LEAVE}" if self.shows_progress else LEAVE)
         self.restore_settings()
+        self.lend()
 
     def restore_settings(self) -> None:
         """Restore the original settings, but stay on the current screen."""

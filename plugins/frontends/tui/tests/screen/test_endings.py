@@ -103,7 +103,7 @@ async def test_what_is_printed_becomes_a_notice(desk) -> None:
         printed = Printed()
         printed.stream.write("before the screen\n")
         printed.to(user.app.print_line)
-        user.app.capture(printed.stream.write)
+        user.app.capture(printed.stream)
         print("library: deprecated\x1b]0;owned\x07")  # noqa: T201 - as a library does
         print("to stderr", file=sys.stderr)  # noqa: T201 - as above
 

@@ -57,7 +57,9 @@ async def test_only_widgets_in_the_rows_that_change_are_rendered(desk, monkeypat
 
 
 async def test_a_frame_is_one_write_to_the_terminal():
-    app = SimpleNamespace(terminal=SimpleNamespace(is_taken=True, size=(0, 0)), typed_filters=None, size=(10, 2))
+    app = SimpleNamespace(
+        terminal=SimpleNamespace(is_taken=True, size=(0, 0), output=None), typed_filters=None, size=(10, 2)
+    )
     driver, written = ScreenDriver(app), []
     driver._writer_thread = SimpleNamespace(write=written.append)
 
@@ -89,8 +91,9 @@ def terminal():
 
 async def test_what_the_terminal_takes_is_written_without_the_thread(terminal, monkeypatch):
     output, read = terminal
-    monkeypatch.setattr("sys.__stdout__", None)
-    app = SimpleNamespace(terminal=SimpleNamespace(is_taken=True, size=(0, 0)), typed_filters=None, size=(10, 2))
+    app = SimpleNamespace(
+        terminal=SimpleNamespace(is_taken=True, size=(0, 0), output=None), typed_filters=None, size=(10, 2)
+    )
     driver, thread = ScreenDriver(app), Thread()
     driver._writer_thread, driver._direct = thread, open_terminal(output)
 
@@ -136,9 +139,16 @@ async def test_a_key_does_not_overtake_what_was_pasted_before_it(desk):
 
 async def test_a_screen_that_is_started_twice_reads_its_terminal_once(terminal, monkeypatch):
     output, _ = terminal
-    monkeypatch.setattr("sys.__stdout__", output)
     monkeypatch.setattr("pi_tui.driver.LinuxDriver.start_application_mode", lambda driver: None)
-    opened = SimpleNamespace(is_taken=True, size=(0, 0), shows_cursor=False, settings=None, stop_early=bytes)
+    opened = SimpleNamespace(
+        is_taken=True,
+        size=(0, 0),
+        shows_cursor=False,
+        settings=None,
+        stop_early=bytes,
+        output=output,
+        take_back=lambda: None,
+    )
     driver = ScreenDriver(SimpleNamespace(terminal=opened, typed_filters=TypedFilters(), size=(10, 2)))
     driver._writer_thread, driver.fileno = Thread(), output.fileno()
 

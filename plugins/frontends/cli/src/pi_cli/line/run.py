@@ -19,6 +19,8 @@ from pi_cli.line.conversation import Conversation
 from pi_cli.line.plain import Around, PlainLine
 from pi_cli.line.plugin_keys import PluginKeys
 from pi_cli.screen import Screen
+from pi_core.host.owners import CodeOwners
+from pi_core.host.writers import printing_plugin
 from pi_hookspecs import PiError
 from pi_terminal_kit.prompt_history import PromptFile
 from pi_terminal_kit.streams import StrayLines
@@ -75,7 +77,8 @@ async def run_line(session: AgentSession, options: Options) -> int:
     screen = Screen(shared, errors, color=options.color, wraps=isinstance(around, Above))
     conversation = Conversation(session, options, screen)
     conversation.line = _line(conversation, keys, around)
-    stray = StrayLines(sys.stderr, screen.line, loop)
+    owners = CodeOwners(session.host)
+    stray = StrayLines(sys.stderr, screen.line, loop, lambda: printing_plugin(owners, sys._getframe(2)))  # noqa: SLF001 - the documented way to the stack
     try:
         with redirect_stdout(cast("TextIO", stray)), redirect_stderr(cast("TextIO", stray)):
             return await conversation.run()

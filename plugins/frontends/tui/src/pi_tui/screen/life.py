@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.app import App
-    from textual.events import Print
 
     from pi_hookspecs import NoticeLevel
     from pi_terminal_kit.prompt_history import PromptFile
+    from pi_terminal_kit.streams import StrayLines
     from pi_tui.dialogs.base import Dialog
     from pi_tui.editor.state import Editor
     from pi_tui.plugins_ui.overlays import Overlays
@@ -140,7 +140,6 @@ class Life(_App):
         self.is_talking = self.is_loaded = self.is_held = False
         self._ready_event = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
-        self._write_printed: Callable[[str], object] = str
         self._held = ExitStack()
         self.reports = Reports()
 
@@ -250,14 +249,10 @@ class Life(_App):
         self.history = PromptFile(file, lambda problem: self.notice(problem, "warning"), clean)
         self.editor = self.editor._replace(history=History.of(self.history.read()))
 
-    def capture(self, write: Callable[[str], object]) -> None:
-        """Pass printed text to a function; Textual has replaced ``sys.stdout`` and ``sys.stderr``."""
-        self._write_printed = write
-        self.begin_capture_print(self)
-
-    def on_print(self, event: Print) -> None:
-        """Pass on printed text."""
-        self._write_printed(event.text)
+    def capture(self, stream: StrayLines) -> None:
+        """Let printed text go to a stream, which knows who prints; Textual has replaced Python's streams."""
+        for capture in (self._capture_stdout, self._capture_stderr):
+            capture.write = stream.write  # type: ignore[assignment, method-assign]
 
     def print_line(self, lines: str) -> None:
         """Display printed lines as a notice."""

@@ -1,0 +1,111 @@
+"""Determines which plugin has written to stdout or stderr, from the stacks of threads and what tasks wait for."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pi_core.hooks.acting import acting_plugin
+from pi_core.hooks.containment import Suspended
+from pi_core.host.records import DEFAULT_PLUGINS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from pi_core.host.owners import CodeOwners
+
+__all__ = ["OutputWriters", "printing_plugin"]
+
+_STARTERS = frozenset({"subprocess", "asyncio.subprocess", "asyncio.base_subprocess"})
+"""Modules in which code waits for a program."""
+
+_FRAMES, _AWAITED = ("cr_frame", "gi_frame", "ag_frame"), ("cr_await", "gi_yieldfrom", "ag_await")
+_SUSPENDED = Suspended.__await__.__code__
+
+_MOST_STEPS = 100
+"""Coroutines that may wait for each other."""
+
+
+class OutputWriters:
+    """Whose code may have written, for one host and the event loop that runs; pi's own plugins are left out.
+
+    Args:
+        owners: Whose code a frame belongs to.
+    """
+
+    def __init__(self, owners: CodeOwners) -> None:
+        self._owners = owners
+        self._loop = asyncio.get_running_loop()
+
+    def on_stack(self, frame: FrameType | None) -> str | None:
+        """Return the plugin that runs in a frame; None if pi's own code is further in, or nobody else's."""
+        return self._plugin_in(_outwards(frame))
+
+    def candidates(self) -> list[str]:
+        """Return the plugins whose code runs, or waits, in any thread or task.
+
+        If some of them wait for a program, only those are returned: the others have waited longer than their output.
+        """
+        current = threading.get_ident()
+        stacks = [
+            list(_outwards(frame))
+            for thread, frame in sys._current_frames().items()  # noqa: SLF001 - documented, and the only way
+            if thread != current
+        ]
+        found: list[tuple[str, bool]] = []
+        for frames in [*stacks, *self._waiting_frames()]:
+            plugin = self._plugin_in(iter(frames))
+            if plugin is not None:
+                found.append((plugin, any(each.f_globals.get("__name__") in _STARTERS for each in frames)))
+        starters = [plugin for plugin, starts in found if starts]
+        return list(dict.fromkeys(starters or [plugin for plugin, _ in found]))
+
+    def _plugin_in(self, frames: Iterator[FrameType]) -> str | None:
+        for each in frames:
+            plugin = self._owners.plugin_of(each)
+            if plugin is not None and plugin not in DEFAULT_PLUGINS:
+                return plugin
+            if plugin is not None or self._owners.is_pi(each):
+                return None
+        return None
+
+    def _waiting_frames(self) -> Iterator[list[FrameType]]:
+        with suppress(RuntimeError):  # the loop adds a task at this moment
+            for task in asyncio.all_tasks(self._loop):
+                yield [*_awaited(task.get_coro())][::-1]
+
+
+def printing_plugin(owners: CodeOwners, frame: FrameType | None) -> str | None:
+    """Return the plugin that prints with ``sys.stdout``, from the stack of the call or from the task it runs in."""
+    for each in _outwards(frame):
+        plugin = owners.plugin_of(each)
+        if plugin is not None:
+            return None if plugin in DEFAULT_PLUGINS else plugin
+        if owners.is_pi(each):
+            return None
+    plugin = acting_plugin()
+    return None if plugin in DEFAULT_PLUGINS else plugin
+
+
+def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _awaited(waiting: Any) -> Iterator[FrameType]:
+    """Yield the frames of a coroutine and of those that it waits for, from the outside."""
+    for _ in range(_MOST_STEPS):
+        if waiting is None:
+            return
+        frame = next(filter(None, (getattr(waiting, name, None) for name in _FRAMES)), None)
+        if frame is not None:
+            yield frame
+        if frame is not None and frame.f_code is _SUSPENDED:  # it runs the hook's coroutine without waiting for it
+            waiting = frame.f_locals.get("generator")
+        else:
+            waiting = next(filter(None, (getattr(waiting, name, None) for name in _AWAITED)), None)
