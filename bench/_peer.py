@@ -98,7 +98,7 @@ def programs(chosen: argparse.Namespace, folder: Path, url: str) -> list[Program
     if peer is None:
         print("The peer is missing: only our own figures follow, and no bar can be judged.\n")
     else:
-        found.append(Program("original", peer, _home(folder / "original", url)))
+        found.append(Program("original", peer, home(folder / "original", url)))
     return found
 
 
@@ -107,7 +107,7 @@ def our_program(folder: Path, url: str) -> Program:
     script = Path(sys.executable).with_name("pi")
     if not script.exists():
         sys.exit(f"{str(script)!r} is not there: run uv sync, then this bench with uv run python")
-    return Program("pi", (str(script),), _home(folder / "ours", url))
+    return Program("pi", (str(script),), home(folder / "ours", url))
 
 
 def cache() -> Path:
@@ -137,7 +137,7 @@ def npm_install(folder: Path, packages: Sequence[str]) -> bool:
     return not done.returncode
 
 
-def _home(folder: Path, url: str) -> dict[str, str]:
+def home(folder: Path, url: str) -> dict[str, str]:
     """Make an agent directory and a working directory and return the environment that leads there."""
     agent, work = folder / "agent", folder / "work"
     agent.mkdir(parents=True)
