@@ -13,9 +13,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import attrs
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from pi_hookspecs import _docstring
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

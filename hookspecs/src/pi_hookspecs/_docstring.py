@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
-
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 __all__ = ["Docstring", "parse"]

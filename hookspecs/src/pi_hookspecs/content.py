@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from attrs import Factory, frozen
+from attrs import Factory
 
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value, nothing_more
 
 __all__ = ["Content", "ImageContent", "TextContent", "ThinkingContent", "ToolCall", "UnknownContent"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from attrs import frozen
-
 from pi_hookspecs.actions import CommandActions
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.stored_sessions import StoredActions
 from pi_hookspecs.values import Value
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 __all__ = ["HookCounters"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import Factory, frozen
+from attrs import Factory
 
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value, nothing_more
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from attrs import field, frozen
+from attrs import field
 
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:

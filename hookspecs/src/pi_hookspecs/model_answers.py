@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import Factory, frozen
+from attrs import Factory
 
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.messages import Usage
 from pi_hookspecs.values import Value
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import Factory, field, frozen
+from attrs import Factory, field
 
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import Factory, frozen
+from attrs import Factory
 
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.entries import EntryBase, MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.values import Value, nothing_more
 

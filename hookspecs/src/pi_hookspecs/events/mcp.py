@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from attrs import frozen
-
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from attrs import field, frozen
+from attrs import field
 
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import ReprMixin, Value
 

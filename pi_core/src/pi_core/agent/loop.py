@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from attrs import define, field
+from attrs import field
 
 from pi_core.agent.request import ask_model
 from pi_core.agent.stream import EventStream
@@ -26,6 +26,7 @@ from pi_hookspecs import (
     TurnStartEvent,
     now_ms,
 )
+from pi_hookspecs.deferred import define
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import asyncio
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import define, evolve, frozen
+from attrs import evolve
 
 from pi_core.agent.safe_text import exception_message
 from pi_core.agent.tool_run import ABORTED, failure, result_problem, run_tool
@@ -22,6 +22,7 @@ from pi_hookspecs import (
     ToolExecutionUpdateEvent,
     ToolResultMessage,
 )
+from pi_hookspecs.deferred import define, frozen
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

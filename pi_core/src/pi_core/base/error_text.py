@@ -10,8 +10,7 @@ import json
 import re
 from typing import Any
 
-from attrs import frozen
-
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.errors import PiError
 from pi_hookspecs.values import Value
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from pi_core.base.paths import absolute
+from pi_hookspecs.deferred import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

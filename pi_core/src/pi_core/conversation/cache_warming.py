@@ -11,7 +11,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import define, evolve
+from attrs import evolve
 
 from pi_core.agent.safe_text import checked_answer
 from pi_core.hooks.acting import acting
@@ -24,6 +24,7 @@ from pi_hookspecs import (
     CacheWarmingPlan,
     CacheWarmingState,
 )
+from pi_hookspecs.deferred import define
 from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.values import ReprMixin
 

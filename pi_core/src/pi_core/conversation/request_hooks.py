@@ -10,9 +10,10 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from attrs import define, evolve
+from attrs import evolve
 
 from pi_hookspecs import PiError
+from pi_hookspecs.deferred import define
 from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.values import ReprMixin
 

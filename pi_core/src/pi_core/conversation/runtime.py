@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from attrs import Factory, define, frozen
+from attrs import Factory
 
 from pi_hookspecs import NoModel
+from pi_hookspecs.deferred import define, frozen
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

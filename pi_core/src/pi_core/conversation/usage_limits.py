@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from attrs import Factory, define, fields, frozen
+from attrs import Factory, fields
 
 from pi_hookspecs import ToolCallResult, Usage, UsageLimitExceeded
+from pi_hookspecs.deferred import define, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:

@@ -21,11 +21,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
-from attrs import define, frozen
-
 from pi_core.hooks.acting import acting_plugin, calling_plugin
 from pi_core.hooks.interrupt import Interrupter
 from pi_core.hooks.running_call import current_call
+from pi_hookspecs.deferred import define, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ class NoOwners:
     is_program = is_pi
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class Block(Value):
     """Code that blocks, or has blocked, the event loop.
 

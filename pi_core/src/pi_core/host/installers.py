@@ -12,9 +12,8 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from pi_hookspecs import UserError
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

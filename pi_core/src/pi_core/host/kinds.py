@@ -6,11 +6,10 @@ import re
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 import pi_hookspecs
 from pi_core.agent.declared_schema import schema_problem
 from pi_core.agent.safe_text import safe_repr
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

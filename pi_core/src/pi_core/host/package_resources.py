@@ -7,10 +7,9 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from pi_core.base.filters import Filter
 from pi_core.host.overlay import current_generation, describe_generation, project_root, user_root
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

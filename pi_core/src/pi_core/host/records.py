@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field, frozen
+from attrs import field
 
+from pi_hookspecs.deferred import define, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from attrs import frozen
-
 from pi_core.host.kinds import KINDS
 from pi_core.host.registry import Registered
 from pi_hookspecs import PluginError
+from pi_hookspecs.deferred import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,11 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 import pi_hookspecs
 from pi_core.base.sizes import format_size
+from pi_hookspecs.deferred import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,9 +9,8 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from pi_core.base.paths import absolute
+from pi_hookspecs.deferred import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from attrs import evolve, fields_dict, frozen
+from attrs import evolve, fields_dict
 
 from pi_core.session.ids import milliseconds
 from pi_core.session.instructions import is_record, is_record_at
 from pi_core.session.lazy_messages import LazyMessages, paused_gc
 from pi_hookspecs.content import TextContent
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage
 from pi_hookspecs.session_context import ModelChoice, SessionContext

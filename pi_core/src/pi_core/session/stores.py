@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from pi_core.base.paths import expand_home
 from pi_core.session.checked_store import CheckedStore
 from pi_core.session.memory import MemoryStore
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.session_store import SessionPlace
 from pi_hookspecs.values import ReprMixin

@@ -6,12 +6,11 @@ import copy
 import os
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from attrs import frozen
-
 from pi_core.base.json_file import UnusableFile, change_text, format_object, is_truncated, parse_object, read_text
 from pi_core.settings.migrations import migrate
 from pi_core.settings.values import nested
 from pi_hookspecs import UserError
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

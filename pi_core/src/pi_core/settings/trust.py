@@ -10,11 +10,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from pi_core.base.json_file import UnusableFile, change_text, format_object, parse_object, read_text, short_json
 from pi_core.base.paths import home_dir
 from pi_hookspecs import UserError
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

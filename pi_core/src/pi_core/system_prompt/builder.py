@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import frozen
-
 from pi_core.system_prompt.core_sections import base_sections, closing_sections
 from pi_core.system_prompt.option_section import option_section
 from pi_core.system_prompt.render import Contribution, SystemPrompt, render
 from pi_hookspecs import PromptSection
+from pi_hookspecs.deferred import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.events.prompt import PromptPart
 from pi_hookspecs.values import ReprMixin, Value
 

@@ -8,12 +8,11 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from attrs import define
-
 from pi_core.host.extensions.left_out import LeftOut
 from pi_core.host.extensions.places import ExtensionSource, find_extensions
 from pi_core.host.guarded import guarded
 from pi_hookspecs import UnknownName, UserError
+from pi_hookspecs.deferred import define
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from pi_core.base.paths import absolute, home_dir
 from pi_core.host.grants import FILE
 from pi_hookspecs import UserError
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

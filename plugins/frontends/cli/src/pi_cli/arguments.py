@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from pi_cli.option_table import common_options, flag_option, own_options, plugin_flags
 from pi_cli.options import Options
 from pi_cli.plain_line import read_plain
 from pi_cli.prompt_options import parsed_prompt_options
 from pi_hookspecs import UserError
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

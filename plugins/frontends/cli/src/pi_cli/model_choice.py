@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from pi_hookspecs import THINKING_LEVELS, NoModel
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
+from pi_hookspecs.deferred import frozen
 from pi_hookspecs.errors import RequestFailed
 
 if TYPE_CHECKING:

@@ -6,7 +6,9 @@ from contextlib import aclosing
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import evolve
+
+from pi_hookspecs.deferred import frozen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -120,7 +122,7 @@ class AnthropicMessages:
         return sdk_events(model, body, headers, options, wire.compat)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class _Wire:
     """How one request is made and its answer is read.
 
