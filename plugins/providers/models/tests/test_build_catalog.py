@@ -45,8 +45,8 @@ def source(model_id="big", **fields):
 ROW = {"name": "Acme", "baseUrl": "https://acme.test", "api": "openai-completions", "compat": {"supportsStore": False}}
 
 
-def built(script, sources, rules=(), **overlay):
-    return script.build_provider("acme", {**ROW, **overlay}, rules, lambda _provider: sources)
+def built(script, sources, rules=(), library=None, **overlay):
+    return script.build_provider("acme", {**ROW, **overlay}, rules, lambda _provider: sources, library or {})
 
 
 def test_a_model_takes_the_shape_of_models_json(script):
@@ -151,12 +151,65 @@ def test_models_of_the_overlay_are_added_to_those_of_the_source(script):
     assert own == {"id": "apple", "contextWindow": 1_000, "maxTokens": 100}
 
 
+def of_original(model_id="big", **fields):
+    plain = {
+        "id": model_id,
+        "name": "Big",
+        "type": "chat",
+        "api": "openai-completions",
+        "provider": "acme-ai",
+        "baseUrl": "https://acme.test",
+        "reasoning": True,
+        "input": ["text", "image"],
+        "cost": {"input": 3, "output": 0.30000000000000004, "cacheRead": 0, "cacheWrite": 0},
+        "contextWindow": 200_000,
+        "maxTokens": 64_000,
+    }
+    return {"openai-completions": {f"chat:{model_id}": {**plain, **fields}}}
+
+
+def test_a_provider_of_the_original_has_its_models_as_they_are_there(script):
+    levels = {"off": None, "max": "max"}
+    limits = {"maxRequestBytes": 9, "images": {"resize": script.USUAL_RESIZE, "maxPerRequest": 20}}
+    tiers = [{"inputTokensAbove": 9, "input": 6, "output": 0, "cacheRead": 0, "cacheWrite": 0}]
+    cost = {"input": 3, "output": 0, "cacheRead": 0.5, "cacheWrite": 0, "tiers": tiers}
+    model = of_original(compat={"a": 1}, thinkingLevelMap=levels, inputLimits=limits, cost=cost)
+    rules = [{"contextWindow": 1}, {"original": True, "compat": {"b": 2}}]
+
+    (found,) = built(script, [source("other")], rules, {"acme-ai": model}, original="acme-ai", compat={})["models"]
+
+    assert found == {
+        "id": "big",
+        "name": "Big",
+        "reasoning": True,
+        "input": ["text", "image"],
+        "cost": {"input": 3, "cacheRead": 0.5, "tiers": tiers},
+        "contextWindow": 200_000,
+        "maxTokens": 64_000,
+        "inputLimits": {"maxRequestBytes": 9, "images": {"maxPerRequest": 20}},
+        "thinkingLevelMap": levels,
+        "compat": {"a": 1, "b": 2},
+    }
+
+
+def test_of_the_original_s_models_only_those_for_conversations_are_taken(script):
+    groups = {**of_original("chat"), "images": {"image:i": {"id": "i", "type": "image"}}}
+    own = {"id": "chat", "type": "image", "contextWindow": 1_000, "maxTokens": 100}
+
+    def ids(**overlay):
+        return [each["id"] for each in built(script, [], (), {"acme": groups}, original="acme", **overlay)["models"]]
+
+    assert ids() == ["chat"]
+    assert ids(models=[own]) == ["chat"]
+    assert ids(ids="^x") == []
+
+
 def test_files_are_the_same_each_time_and_read_line_by_line(script):
     overlay = {"providers": {"zero": {**ROW, "source": ""}, "acme": ROW}, "rules": []}
     sources = [source("b"), source("a")]
 
-    files = script.build(overlay, lambda _provider: sources, "somewhere")
-    again = script.build(overlay, lambda _provider: sources[::-1], "somewhere")
+    files = script.build(overlay, lambda _provider: sources, {}, "somewhere")
+    again = script.build(overlay, lambda _provider: sources[::-1], {}, "somewhere")
 
     assert files == again
     assert sorted(files) == ["acme.json", "providers.json"]

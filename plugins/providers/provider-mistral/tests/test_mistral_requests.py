@@ -103,9 +103,10 @@ async def test_tools_that_ask_are_strict(make_model, chat, payload_of, read_tool
     asking = evolve(read_tool, constrained_sampling="prefer")
     odd = evolve(asking, name="odd", parameters={"type": "object", "additionalProperties": True})
     free = evolve(read_tool, name="free")
-    sent = payload_of(chat.user("a"), tools=[asking, odd, free])["tools"]
+    strict = {"supportsStrictMode": True}
+    sent = payload_of(chat.user("a"), tools=[asking, odd, free], model=make_model(compat=strict))["tools"]
     server.answers(completion(text("Hi")))
-    message = await reply(make_model(base_url=server.url), chat.user("a"), tools=[asking, odd, free])
+    message = await reply(make_model(base_url=server.url, compat=strict), chat.user("a"), tools=[asking, odd, free])
 
     assert [(tool["function"]["name"], tool["function"]["strict"]) for tool in sent] == [
         ("read", True),
@@ -116,10 +117,16 @@ async def test_tools_that_ask_are_strict(make_model, chat, payload_of, read_tool
     assert message.text == "Hi"
 
 
+async def test_tools_are_not_strict_unless_the_model_is_known_to_bear_it(chat, payload_of, read_tool):
+    (tool,) = payload_of(chat.user("a"), tools=[evolve(read_tool, constrained_sampling="prefer")])["tools"]
+
+    assert (tool["function"]["strict"], tool["function"]["parameters"]) == (False, read_tool.parameters)
+
+
 async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, chat, reply, read_tool):
     odd = {"type": "object", "additionalProperties": True}
     tool = evolve(read_tool, constrained_sampling="require", parameters=odd)
-    message = await reply(make_model(), chat.user("a"), tools=[tool])
+    message = await reply(make_model(compat={"supportsStrictMode": True}), chat.user("a"), tools=[tool])
 
     assert message.error_message.startswith("Tool 'read' requires constrained sampling, but its schema has no strict")
 

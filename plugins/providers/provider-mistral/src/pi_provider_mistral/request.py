@@ -79,18 +79,19 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
 
 
 def _thinking(model: Model, options: StreamOptions) -> dict[str, Any]:
-    """Return the reasoning fields: an effort where the model supports it, else the prompt mode, on or off."""
+    """Return the reasoning fields: an effort where the model has levels for it, else the prompt mode, on or off."""
     if not model.reasoning:
         return {}
     level = clamp_thinking_level(model, options.reasoning)
-    if (model.compat or {}).get("supportsReasoningEffort"):
+    if model.thinking_level_map is not None or (model.compat or {}).get("supportsReasoningEffort"):
         effort = (model.thinking_level_map or {}).get(level, None if level == "off" else _EFFORT)
         return {"reasoning_effort": effort} if effort else {}
     return {} if level == "off" else {"prompt_mode": "reasoning"}
 
 
 def _tool(tool: Tool, model: Model) -> dict[str, Any]:
-    strict = strict_parameters(tool, model, supported=True)
+    # Only on request: Mistral Large 4 is silent for minutes before a call of a strict tool.
+    strict = strict_parameters(tool, model, supported=bool((model.compat or {}).get("supportsStrictMode")))
     function = {
         "name": tool.name,
         "description": tool.description,
