@@ -134,7 +134,7 @@ def rounded(prices: Mapping[str, Any]) -> Plain:
 def convert_limits(limits: Mapping[str, Any]) -> Plain:
     """Return a model's limits of pictures and requests without those that every model has."""
     images = without(limits.get("images", {}), {"resize": USUAL_RESIZE})
-    return {**{key: value for key, value in limits.items() if key != "images"}, **({"images": images} if images else {})}
+    return {key: value for key, value in {**limits, "images": images}.items() if value}
 
 
 # --- From theirs to ours --------------------------------------------------------------------------------------------
@@ -232,6 +232,7 @@ def build_provider(
     """Return a provider in the shape of models.json, its models sorted by id."""
     row = {key: overlay[key] for key in ROW_KEYS if key in overlay}
     wanted = re.compile(overlay.get("ids", ""))
+    entries: list[tuple[Plain, str | None]]
     if "original" in overlay:
         groups = original[overlay["original"]].values()
         chat = [each for group in groups for each in group.values() if each["type"] == "chat"]

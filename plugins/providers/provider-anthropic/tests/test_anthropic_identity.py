@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
-from pi_hookspecs import AssistantMessage, ToolCall, ToolResultMessage, UserMessage
+from pi_hookspecs import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
 from pi_provider_anthropic.auth_token import AuthToken
 from pi_provider_anthropic.compat import Compat
 from pi_provider_anthropic.identity import ToolNames, to_headers
@@ -21,7 +22,7 @@ async def test_subscription_is_asked_under_claude_code_s_identity(ask, server, c
 
     assert headers["authorization"] == f"Bearer {TOKEN}"
     assert "x-api-key" not in headers
-    assert headers["user-agent"] == "claude-cli/2.1.75"
+    assert headers["user-agent"] == "claude-cli/2.1.322"
     assert headers["x-app"] == "cli"
     assert headers["anthropic-beta"] == "claude-code-20250219,oauth-2025-04-20,interleaved-thinking-2025-05-14"
     assert body["system"] == [
@@ -118,11 +119,28 @@ def test_our_own_spelling_comes_back(tool, model):
 )
 def test_each_host_gets_the_key_where_it_looks_for_it(model, options, base_url, header):
     asked = model(base_url)
-    headers = to_headers(asked, options, Compat.of(asked), {})
+    headers = to_headers(asked, (), options, Compat.of(asked), {})
     keys = {"x-api-key", "authorization", "cf-aig-authorization"}
 
     assert headers.keys() & keys == {header}
     assert headers[header] == options.api_key if header == "x-api-key" else f"Bearer {options.api_key}"
+
+
+def test_a_request_to_copilot_says_who_started_it(model, options):
+    asked = evolve(model("https://api.individual.githubcopilot.com"), provider="github-copilot")
+    prompt = UserMessage(content=(TextContent("Hi"),))
+    result = ToolResultMessage(tool_call_id="c", tool_name="read", content=(TextContent("x"),))
+    sent = [to_headers(asked, messages, options, Compat.of(asked), {}) for messages in ([prompt], [prompt, result])]
+
+    assert [headers["x-initiator"] for headers in sent] == ["user", "agent"]
+    assert sent[0]["openai-intent"] == "conversation-edits"
+
+
+def test_openrouter_routes_by_a_header_of_its_own(model, options):
+    asked = model("https://openrouter.ai/api")
+    headers = to_headers(asked, (), evolve(options, session_id="s1"), Compat.of(asked), {})
+
+    assert (headers["x-session-id"], headers.get("x-session-affinity")) == ("s1", None)
 
 
 def test_entra_token_is_sent_to_foundry_as_bearer(model):
@@ -131,9 +149,10 @@ def test_entra_token_is_sent_to_foundry_as_bearer(model):
     asked = model("https://me.services.ai.azure.com/anthropic")
 
     assert (
-        to_headers(asked, StreamOptions(api_key="eyJ0.a.b"), Compat.of(asked), {})["authorization"] == "Bearer eyJ0.a.b"
+        to_headers(asked, (), StreamOptions(api_key="eyJ0.a.b"), Compat.of(asked), {})["authorization"]
+        == "Bearer eyJ0.a.b"
     )
-    assert to_headers(asked, StreamOptions(api_key="key"), Compat.of(asked), {})["x-api-key"] == "key"
+    assert to_headers(asked, (), StreamOptions(api_key="key"), Compat.of(asked), {})["x-api-key"] == "key"
 
 
 async def test_headers_of_model_and_options_win_and_betas_join(ask, server, context, tool):

@@ -96,7 +96,7 @@ async def test_subscription_keeps_its_identity(ask, server):
     headers = server.request.headers
 
     assert headers["authorization"] == "Bearer sk-ant-oat01-0123456789"
-    assert headers["user-agent"] == "claude-cli/2.1.75"
+    assert headers["user-agent"] == "claude-cli/2.1.322"
     assert "x-api-key" not in headers
 
 

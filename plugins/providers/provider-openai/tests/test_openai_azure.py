@@ -100,7 +100,7 @@ async def test_a_request(make_model, chat, reply, read_tool, monkeypatch, key, e
     assert (message.text, message.error_message) == ("Hi", None)
     assert (sent.path, sent.query) == ("/openai/v1/responses", "api-version=v1")
     assert (sent.headers.get("api-key"), sent.headers.get("authorization")) == expected
-    assert not {"session_id", "x-client-request-id"} & sent.headers.keys()
+    assert not {"session-id", "session_id", "x-client-request-id"} & sent.headers.keys()
     assert (sent.json["model"], sent.json["prompt_cache_key"], sent.json["store"]) == ("mine", "s1", False)
     assert [(tool["name"], tool["strict"]) for tool in sent.json["tools"]] == [("read", False)]
 

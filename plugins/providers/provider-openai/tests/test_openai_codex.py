@@ -84,7 +84,7 @@ async def test_headers_and_answer(make_model, chat, reply):
     assert server.request.path == "/backend-api/codex/responses"
     assert headers["authorization"] == f"Bearer {key}"
     assert (headers["chatgpt-account-id"], headers["originator"]) == ("acc_1", "pi")
-    assert (headers["openai-beta"], headers["session_id"]) == ("responses=experimental", "s1")
+    assert (headers["openai-beta"], headers["session-id"]) == ("responses=experimental", "s1")
 
 
 @pytest.mark.parametrize("key", ["x", "a.b.c", token({}), token({"https://api.openai.com/auth": {}}), token([])])

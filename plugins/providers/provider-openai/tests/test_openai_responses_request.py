@@ -219,8 +219,8 @@ async def test_the_session_is_in_the_headers(model, chat, ask, make_model):
         await ask(make_model("openai-responses", base_url=server.base_url, provider="openrouter"), chat.user("a"),
                   session_id="s1")  # fmt: skip
 
-    assert (headers["session_id"], headers["x-client-request-id"]) == ("s1", "s1")
-    assert (server.request.headers["x-session-id"], server.request.headers.get("session_id")) == ("s1", None)
+    assert (headers["session-id"], headers["x-client-request-id"]) == ("s1", "s1")
+    assert (server.request.headers["x-session-id"], server.request.headers.get("session-id")) == ("s1", None)
 
 
 async def test_the_header_for_copilot_names_the_initiator(chat, ask, make_model):

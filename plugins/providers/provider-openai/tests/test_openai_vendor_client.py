@@ -417,7 +417,7 @@ def strict_tool(**schema):
         ),
         (strict_tool(properties={"name": {}}, **CLOSED), "schema must have a 'type' key"),
         (strict_tool(properties={"name": {"type": "array"}}, **CLOSED), "array schema missing items"),
-        (strict_tool(properties={"name": {"oneOf": []}}, **CLOSED), "'oneOf' is not permitted"),
+        (strict_tool(properties={"name": {"oneOf": [{"type": "null"}]}}, **CLOSED), "'oneOf' is not permitted"),
         ({"model": "", "messages": [{"role": "user", "content": "a"}]}, "Missing required parameter: 'model'"),
     ],
 )

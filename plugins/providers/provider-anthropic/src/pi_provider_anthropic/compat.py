@@ -28,7 +28,11 @@ HOSTS: dict[str, dict[str, Any]] = {
     "api.kimi.com": {"allowEmptySignature": True, "forceAdaptiveThinking": True},
     "gateway.ai.cloudflare.com": {"keyHeader": "cf-aig-authorization", "sendSessionAffinityHeaders": True},
     "githubcopilot.com": {"keyHeader": "authorization"},
-    "openrouter.ai": {"keyHeader": "authorization"},
+    "openrouter.ai": {
+        "keyHeader": "authorization",
+        "sendSessionAffinityHeaders": True,
+        "sessionAffinityFormat": "openrouter",
+    },
     "services.ai.azure.com": {"sdkClient": "foundry"},
 }
 """Host, or the end of its name, to switches; the model's own switches take precedence."""
@@ -46,6 +50,7 @@ class Compat(Value):
         adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget.
         empty_signature: ``allowEmptySignature``: thinking without a signature is sent back as thinking, not as text.
         session_affinity: ``sendSessionAffinityHeaders``.
+        affinity_format: ``sessionAffinityFormat``: ``openrouter``, or None for ``x-session-affinity``.
         strict_tools: ``supportsStrictTools``: calls of tools that request it are constrained to the schema if its
             keywords allow that.
         structured_output: ``supportsStructuredOutput``: answers are constrained to the requested schema.
@@ -64,6 +69,7 @@ class Compat(Value):
     adaptive: bool = False
     empty_signature: bool = False
     session_affinity: bool = False
+    affinity_format: str | None = None
     strict_tools: bool = False
     structured_output: bool = False
     system_messages: bool = False
@@ -91,6 +97,7 @@ _NAMES = {
     "forceAdaptiveThinking": "adaptive",
     "allowEmptySignature": "empty_signature",
     "sendSessionAffinityHeaders": "session_affinity",
+    "sessionAffinityFormat": "affinity_format",
     "supportsStrictTools": "strict_tools",
     "supportsStructuredOutput": "structured_output",
     "supportsMidConvoSystemMessages": "system_messages",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_provider_anthropic.auth_token import auth_token
-from pi_provider_kit import SentTools
+from pi_provider_kit import SentTools, host_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import StreamOptions
     from pi_hookspecs.tools import Tool
@@ -22,7 +23,7 @@ API_VERSION = "2023-06-01"
 CLAUDE_CODE = "You are Claude Code, Anthropic's official CLI for Claude."
 """First system block of a request with a subscription's token."""
 
-CLAUDE_CLI = "claude-cli/2.1.75"
+CLAUDE_CLI = "claude-cli/2.1.322"
 
 _CLAUDE_CODE_TOOL_NAMES = (
     *("Read", "Write", "Edit", "Bash", "Grep", "Glob", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode"),
@@ -73,7 +74,9 @@ class ToolNames(SentTools):
         return known if known in self.tool_names else self._by_case.get(name.lower(), known)
 
 
-def to_headers(model: Model, options: StreamOptions, compat: Compat, payload: dict[str, Any]) -> dict[str, str]:
+def to_headers(
+    model: Model, messages: Sequence[Message], options: StreamOptions, compat: Compat, payload: dict[str, Any]
+) -> dict[str, str]:
     """Return a request's headers, names in lower case; headers of the model and the options take precedence.
 
     Beta features are the exception: ours and the user's are sent together.
@@ -81,8 +84,10 @@ def to_headers(model: Model, options: StreamOptions, compat: Compat, payload: di
     headers = {"anthropic-version": API_VERSION, **_key(options.api_key, compat)}
     if is_oauth(options.api_key):
         headers |= {"user-agent": CLAUDE_CLI, "x-app": "cli"}
+    headers |= host_headers(model, messages, options)
     if compat.session_affinity and options.session_id and options.cache_retention != "none":
-        headers["x-session-affinity"] = options.session_id
+        name = "x-session-id" if compat.affinity_format == "openrouter" else "x-session-affinity"
+        headers[name] = options.session_id
     betas = _betas(options, compat, payload)
     for more in (model.headers or {}, options.headers or {}):
         for name, value in more.items():

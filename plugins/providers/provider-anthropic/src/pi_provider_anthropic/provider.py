@@ -84,7 +84,7 @@ class AnthropicMessages:
 
         compat, turn = wire.compat, wire.turn
         body = await final_payload(to_payload(model, context, options, compat, wire.names), model, options)
-        headers = to_headers(model, options, compat, body)
+        headers = to_headers(model, context.messages, options, compat, body)
         by_sdk = "sdk" in (options.transport, compat.transport)
         send = self._by_sdk if by_sdk else self._by_http
         if turn is not None:

@@ -36,6 +36,7 @@ class GenerativeAI(_Google):
         from pi_provider_google.exchange import Call, answered
         from pi_provider_google.gemini import BASE_URL, model_path
         from pi_provider_google.payload import to_payload
+        from pi_provider_kit import host_headers
 
         async def prepare() -> Call:
             key = options.api_key
@@ -43,7 +44,11 @@ class GenerativeAI(_Google):
                 bases=(model.base_url or BASE_URL,),
                 path=f"{model_path(model.id)}:streamGenerateContent?alt=sse",
                 payload=to_payload(model, context, options),
-                headers={**(model.headers or {}), **({"x-goog-api-key": key} if key else {})},
+                headers={
+                    **host_headers(model, context.messages, options),
+                    **(model.headers or {}),
+                    **({"x-goog-api-key": key} if key else {}),
+                },
                 sdk={"vertexai": False, "api_key": key},
             )
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_provider_kit import SentTools, sampling_params, supported_thinking_levels, thinking_budget
+from pi_provider_kit import SentTools, host_headers, sampling_params, supported_thinking_levels, thinking_budget
 from pi_provider_openai.completions_messages import mark_for_cache, to_messages
 from pi_provider_openai.shared import (
     affinity_headers,
     cache_key,
     cache_retention,
-    copilot_headers,
     function_of,
     max_tokens,
     output_format,
@@ -219,9 +218,9 @@ def completions_headers(
     model: Model, context: Context, options: StreamOptions, compat: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the headers without the key."""
-    headers = {**(model.headers or {}), **copilot_headers(model, context.messages)}
+    headers = {**(model.headers or {}), **host_headers(model, context.messages, options)}
     if compat["sendSessionAffinityHeaders"]:
-        headers.update(affinity_headers(options, compat["sessionAffinityFormat"], marked=True))
+        headers.update(affinity_headers(options, compat["sessionAffinityFormat"], completions=True))
     return headers
 
 

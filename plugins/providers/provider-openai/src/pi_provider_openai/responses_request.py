@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import SentTools, sampling_params
+from pi_provider_kit import SentTools, host_headers, sampling_params
 from pi_provider_openai.completions_compat import host_of
 from pi_provider_openai.responses_messages import to_input
 from pi_provider_openai.shared import (
     affinity_headers,
     cache_key,
     cache_retention,
-    copilot_headers,
     function_of,
     max_tokens,
     output_format,
@@ -113,7 +112,7 @@ def responses_headers(
     """Return the headers without the key."""
     return {
         **(model.headers or {}),
-        **copilot_headers(model, context.messages),
+        **host_headers(model, context.messages, options),
         **affinity_headers(options, compat["sessionAffinityFormat"]),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pi_hookspecs.content import ImageContent, TextContent
+from pi_hookspecs.content import TextContent
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
 from pi_provider_kit import (
@@ -23,7 +23,6 @@ from pi_provider_kit import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.tools import Tool
@@ -33,7 +32,6 @@ __all__ = [
     "affinity_headers",
     "cache_key",
     "cache_retention",
-    "copilot_headers",
     "counted_tokens",
     "function_of",
     "loads",
@@ -104,13 +102,13 @@ def cache_key(options: StreamOptions) -> str | None:
     return options.session_id[:_CACHE_KEY]
 
 
-def affinity_headers(options: StreamOptions, style: str, *, marked: bool = False) -> dict[str, str]:
+def affinity_headers(options: StreamOptions, style: str, *, completions: bool = False) -> dict[str, str]:
     """Return the headers for session affinity.
 
     Args:
         options: Their ``session_id``; without one, or without caching, there are none.
         style: ``openai``, ``openai-nosession`` or ``openrouter`` (``sessionAffinityFormat``).
-        marked: Also send ``x-session-affinity``.
+        completions: As Chat Completions has them: ``session_id`` and not ``session-id``, and ``x-session-affinity``.
     """
     session = options.session_id
     if not session or cache_retention(options) == "none":
@@ -119,21 +117,9 @@ def affinity_headers(options: StreamOptions, style: str, *, marked: bool = False
         return {"x-session-id": session}
     headers = {"x-client-request-id": session}
     if style == "openai":
-        headers["session_id"] = session
-    if marked:
+        headers["session_id" if completions else "session-id"] = session
+    if completions:
         headers["x-session-affinity"] = session
-    return headers
-
-
-def copilot_headers(model: Model, messages: Iterable[Message]) -> dict[str, str]:
-    """Return the headers by which GitHub Copilot bills: initiator, and whether there are images; empty for others."""
-    if model.provider != "github-copilot":
-        return {}
-    messages = tuple(messages)
-    asked = not messages or messages[-1].role == "user"
-    headers = {"x-initiator": "user" if asked else "agent", "openai-intent": "conversation-edits"}
-    if any(isinstance(block, ImageContent) for message in messages for block in message.content):
-        headers["copilot-vision-request"] = "true"
     return headers
 
 
