@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pi_core import DefaultResourceLoader, FanOutUI
     from pi_core.conversation import AgentSession
-    from pi_core.conversation.port import PluginPort
     from pi_core.plugin_api.api import PluginAPI
     from pi_core.plugin_api.context import NoUserInterface, PluginContext, ToolCallContext
     from pi_core.plugin_api.event_bus import PluginEvents
-    from pi_core.plugin_api.port import SessionPort
     from pi_core.plugin_api.session_models import SessionModels
     from pi_core.session import ReadOnlySession
     from pi_core.session.memory import MemorySession, MemoryStore
@@ -97,10 +95,6 @@ def a_fake_tool_is_a_tool(fake: FakeTool) -> Tool:
 def a_recorder_listens_to_sessions_and_agents(recorder: EventRecorder, session: AgentSession) -> None:
     session.subscribe(recorder)
     session.agent.subscribe(recorder)
-
-
-def a_port_is_what_plugins_reach(port: PluginPort) -> SessionPort:
-    return port
 
 
 def a_fake_workspace_redirects_all_tools(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pi_core.agent.subscribers import Subscribers
 from pi_core.conversation import AgentSession
+from pi_core.conversation.activations import SessionRegistrations
 from pi_core.conversation.admission import Admission
 from pi_core.conversation.build_agent import build_agent
 from pi_core.conversation.hook_bridge import HookBridge
@@ -30,8 +31,8 @@ from pi_core.host import PluginHost
 from pi_core.host.kinds import KINDS
 from pi_core.models.registry import ModelRegistry
 from pi_core.models.thinking import clamp_thinking_level
-from pi_core.plugin_api.context import NoUserInterface
-from pi_core.plugin_api.registrations import SessionRegistrations
+from pi_core.plugin_api.api import pi_of
+from pi_core.plugin_api.context import NoUserInterface, contexts_of
 from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
@@ -268,7 +269,7 @@ def build_runtime(
 
     hooks = host.dispatcher(report_hook, trace)
     hooks.tokens_of = _message_tokens
-    plugins, gate = PluginScope(), PromptGate(hooks.abort)
+    plugins, gate = PluginScope(contexts_of, pi_of), PromptGate(hooks.abort)
     admission = Admission(settings, lambda: agent.state.model, lambda text: plugins.ctx.ui.notify(text, "warning"))
     bridge = HookBridge(hooks, plugins, append_entries, toolbox.info, admission)
     agent = build_agent(

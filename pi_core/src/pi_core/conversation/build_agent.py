@@ -19,10 +19,18 @@ if TYPE_CHECKING:
     from pi_core.conversation.prompt_gate import PromptGate
     from pi_core.conversation.request_hooks import RequestHooks
     from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.context import ToolCallContext
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
-    from pi_hookspecs import AbortSignal, ExecutionMode, Model, ThinkingLevel, ToolCall, ToolCallResult, ToolUpdate
+    from pi_hookspecs import (
+        AbortSignal,
+        ExecutionMode,
+        Model,
+        ThinkingLevel,
+        ToolCall,
+        ToolCallResult,
+        ToolContext,
+        ToolUpdate,
+    )
 
 __all__ = ["build_agent", "prepare_request", "stream_answer"]
 
@@ -69,7 +77,7 @@ def build_agent(
     """Return an agent with the messages of the session's tree."""
     choice = settings.get_choice
 
-    def tool_context(call: ToolCall, update: ToolUpdate) -> ToolCallContext:
+    def tool_context(call: ToolCall, update: ToolUpdate) -> ToolContext:
         signal: AbortSignal | None = agent.signal
         assert signal is not None  # noqa: S101 - tools run only inside a run
         return plugins.for_tool_call(call, update, signal)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pi_core.conversation.lifecycle import Lifecycle
     from pi_core.conversation.runtime import Runtime
-    from pi_core.plugin_api.port import ChildSessionPort
     from pi_hookspecs import AbortSignal, MessageEndEvent, Model
 
 __all__ = ["Children", "create_child_session"]
@@ -31,7 +30,7 @@ MAX_DEPTH = 4
 """Maximum nesting of child sessions; without it, one that creates others through its tools would recurse endlessly."""
 
 
-def create_child_session(parent: Runtime, options: Mapping[str, Any], signal: AbortSignal | None) -> ChildSessionPort:
+def create_child_session(parent: Runtime, options: Mapping[str, Any], signal: AbortSignal | None) -> Any:
     """Return a session in memory with its parent's plugins, models, settings, folder and model.
 
     Args:
@@ -71,8 +70,7 @@ def create_child_session(parent: Runtime, options: Mapping[str, Any], signal: Ab
     child.runtime.front_end.depth = front_end.depth + 1
     if signal is not None:
         signal.on_abort(lambda: child.parts.lifecycle.request_abort(signal.reason or "Operation aborted"))
-    session: ChildSessionPort = child
-    return session
+    return child
 
 
 @define(eq=False)

@@ -6,18 +6,18 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_core.base.process.forks import ForkGuard
+from pi_core.conversation.handles import ENDED
 from pi_core.conversation.resources import discover_resources
 from pi_core.hooks.loop_watch import show_waiting, watch_loop
 from pi_core.hooks.running_call import is_in_hook
-from pi_core.plugin_api.handles import ENDED
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from pi_core.conversation.activations import Activations
     from pi_core.conversation.offered_tools import OfferedTools
     from pi_core.conversation.runtime import Runtime
-    from pi_core.plugin_api.activation import Activations
     from pi_hookspecs import ExtensionErrorEvent, SpawnRequest, UserInterface
 
 __all__ = ["Lifecycle"]
@@ -128,7 +128,7 @@ class Lifecycle:
     async def _prepare_key_command(
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str], command: str
     ) -> SpawnRequest:
-        from pi_core.plugin_api.spawning import prepare_program
+        from pi_core.conversation.spawning import prepare_program
 
         return await prepare_program(self._runtime.ctx, argv, cwd, env, purpose="key", command=command)
 

@@ -19,11 +19,15 @@ from pi_core.conversation.system_prompts import PromptRecord
 from pi_core.conversation.turn import PromptTurns
 
 if TYPE_CHECKING:
+    from pi_core.conversation.activations import Activations
     from pi_core.conversation.cache_warming import CacheWarming
     from pi_core.conversation.children import Children
     from pi_core.conversation.compaction import CompactionRunner
     from pi_core.conversation.completing import PluginCompletions
+    from pi_core.conversation.components import Components
+    from pi_core.conversation.event_bus import Bus
     from pi_core.conversation.exporter import Exporter
+    from pi_core.conversation.mcp_servers import McpServers
     from pi_core.conversation.model_selection import ModelSelection
     from pi_core.conversation.outbox import Outbox
     from pi_core.conversation.program_calls import ProgramCalls
@@ -34,13 +38,9 @@ if TYPE_CHECKING:
     from pi_core.conversation.switching import SessionSwitcher
     from pi_core.conversation.themes import Themes
     from pi_core.conversation.tree import TreeNavigator
+    from pi_core.conversation.ui_prompts import UIPrompts
     from pi_core.conversation.usage import SessionUsage
     from pi_core.conversation.user_bash import UserBash
-    from pi_core.plugin_api.activation import Activations
-    from pi_core.plugin_api.components import Components
-    from pi_core.plugin_api.event_bus import Bus
-    from pi_core.plugin_api.mcp_servers import McpServers
-    from pi_core.plugin_api.ui_prompts import UIPrompts
     from pi_hookspecs import CacheWarmingState, ChildSession, Context, Model, StreamOptions, Usage
 
 __all__ = ["Parts"]
@@ -147,14 +147,14 @@ class Parts:
     @cached_property
     def activations(self) -> Activations:
         """Activates plugins and keeps their ``pi`` objects."""
-        from pi_core.plugin_api.activation import Activations
+        from pi_core.conversation.activations import Activations
 
-        return Activations(self.runtime.plugins.port)
+        return Activations(self)
 
     @cached_property
     def bus(self) -> Bus:
         """Passes plain data between plugins."""
-        from pi_core.plugin_api.event_bus import Bus
+        from pi_core.conversation.event_bus import Bus
 
         return Bus(self.runtime.report_plugin_error)
 
@@ -168,7 +168,7 @@ class Parts:
     @cached_property
     def mcp_servers(self) -> McpServers:
         """Keeps the MCP servers that plugins registered."""
-        from pi_core.plugin_api.mcp_servers import McpServers
+        from pi_core.conversation.mcp_servers import McpServers
 
         runtime = self.runtime
         return McpServers(lambda event: runtime.hooks.notify(event, runtime.ctx))
@@ -190,14 +190,14 @@ class Parts:
     @cached_property
     def components(self) -> Components:
         """Displays components of plugins."""
-        from pi_core.plugin_api.components import Components
+        from pi_core.conversation.components import Components
 
         return Components(self.runtime.report_plugin_error, self.runtime.plugins.handles)
 
     @cached_property
     def ui_prompts(self) -> UIPrompts:
         """Reports plugins' dialogs."""
-        from pi_core.plugin_api.ui_prompts import UIPrompts
+        from pi_core.conversation.ui_prompts import UIPrompts
 
         runtime = self.runtime
         return UIPrompts(runtime.hooks.listens, lambda event: runtime.hooks.notify(event, runtime.ctx))

@@ -1,16 +1,24 @@
-"""The objects that plugins get from a session: one ``ctx`` for all hooks until a reload, and a ``pi`` per plugin."""
+"""The objects that plugins get from a session: one ``ctx`` for all hooks until a reload, and a ``pi`` per plugin.
+
+Their classes call the parts of a conversation, so they are defined above it, in ``plugin_api``, and passed in.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
-from pi_core.plugin_api.context import PluginContext, ToolCallContext
-from pi_core.plugin_api.deprecated_use import noting_context
-from pi_core.plugin_api.handles import Handles
+from pi_core.conversation.handles import Handles
 
 if TYPE_CHECKING:
-    from pi_core.plugin_api.port import SessionPort
-    from pi_hookspecs import AbortSignal, Tool, ToolCall, ToolUpdate
+    from collections.abc import Callable
+
+    from pi_core.conversation.parts import Parts
+    from pi_core.host import PluginHost
+    from pi_core.host.activated import ActivatedPlugin
+    from pi_hookspecs import AbortSignal, PiContext, Tool, ToolCall, ToolContext, ToolUpdate
+
+    MakeContext: TypeAlias = Callable[[Parts], PiContext]
+    MakeToolContext: TypeAlias = Callable[[Parts, ToolCall, ToolUpdate, AbortSignal, Tool | None], ToolContext]
 
 __all__ = ["PluginScope"]
 
@@ -18,33 +26,36 @@ __all__ = ["PluginScope"]
 class PluginScope:
     """Creates the objects through which plugins use a session, and retires them.
 
+    Args:
+        contexts_of: Returns the classes of ``ctx`` for the plugins of a host: that of hooks, and that of tool calls.
+        pi_of: Returns a new ``pi`` for a plugin of a host.
+
     Attributes:
         handles: The ``pi`` objects in use.
-        port: The interface of the session that they use; ``open`` sets it and ``ctx``.
+        parts: The parts of the conversation that they use; ``open`` sets it and ``ctx``.
         ctx: The object that hooks and commands get.
     """
 
-    port: SessionPort
-    ctx: PluginContext
+    parts: Parts
+    ctx: PiContext
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        contexts_of: Callable[[PluginHost], tuple[MakeContext, MakeToolContext]],
+        pi_of: Callable[[PluginHost, str], ActivatedPlugin],
+    ) -> None:
         self.handles = Handles()
+        self.pi_of = pi_of
+        self._contexts_of = contexts_of
 
-    def open(self, port: SessionPort) -> None:
-        """Let plugins use a session through a port."""
-        self.port = port
+    def open(self, parts: Parts) -> None:
+        """Let plugins use a session through its parts."""
+        self.parts = parts
         self._make_context()
 
     def _make_context(self) -> None:
-        self._tool_context = self._class_of(ToolCallContext)
-        self.ctx = self._class_of(PluginContext)(self.port)
-
-    def _class_of(self, cls: type) -> Any:
-        if not self.port.host.held:
-            return noting_context(cls)
-        from pi_core.plugin_api.held import held_context  # few plugins have grants
-
-        return held_context(noting_context(cls), self.port.host)
+        make_context, self._make_tool_context = self._contexts_of(self.parts.runtime.host)
+        self.ctx = make_context(self.parts)
 
     def renew(self, reason: str) -> None:
         """Retire the objects that plugins have, so that using them raises this text, and create a new ``ctx``."""
@@ -53,7 +64,6 @@ class PluginScope:
 
     def for_tool_call(
         self, call: ToolCall, update: ToolUpdate, signal: AbortSignal, tool: Tool | None = None
-    ) -> ToolCallContext:
+    ) -> ToolContext:
         """Return the ``ctx`` of a tool call; ``tool`` is given if it is not the offered tool of its name."""
-        made: ToolCallContext = self._tool_context(self.port, call, update, signal, tool)
-        return made
+        return self._make_tool_context(self.parts, call, update, signal, tool)

@@ -6,15 +6,15 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pi_hookspecs  # as in compaction.py
+from pi_core.conversation.handles import RELOADED
 from pi_core.conversation.resources import reload_resources
-from pi_core.plugin_api.handles import RELOADED
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from pi_core.conversation.activations import Activations
     from pi_core.conversation.runtime import Runtime
-    from pi_core.plugin_api.activation import Activations
 
 __all__ = ["Reloader"]
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pi_core.agent.agent import Agent
     from pi_core.agent.subscribers import Subscribers
+    from pi_core.conversation.activations import SessionRegistrations
     from pi_core.conversation.hook_bridge import HookBridge
     from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.conversation.prompt_gate import PromptGate
@@ -29,11 +30,9 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.context import PluginContext
-    from pi_core.plugin_api.registrations import SessionRegistrations
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
-    from pi_hookspecs import AbortSignal, Model, ResourceLoader, UserInterface
+    from pi_hookspecs import AbortSignal, Model, PiContext, ResourceLoader, UserInterface
 
 __all__ = ["FrontEnd", "Runtime", "report_plugin_error"]
 
@@ -108,7 +107,7 @@ class Runtime(ReprMixin):
     create_session: Callable[..., Any]
 
     @property
-    def ctx(self) -> PluginContext:
+    def ctx(self) -> PiContext:
         """The ``ctx`` that hooks currently get; a reload replaces it."""
         return self.plugins.ctx
 

@@ -6,7 +6,6 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from pi_core.conversation.parts import Parts
-from pi_core.conversation.port import PluginPort
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.commands import PluginCommands
     from pi_core.conversation.compaction import CompactionRunner
     from pi_core.conversation.completing import PluginCompletions
+    from pi_core.conversation.event_bus import Bus
     from pi_core.conversation.message_queue import MessageQueue
     from pi_core.conversation.model_selection import ModelCycle, ScopedModel
     from pi_core.conversation.offered_tools import OfferedTools
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.conversation.user_bash import UserBash
     from pi_core.host import PluginHost
-    from pi_core.plugin_api.context import PluginContext
-    from pi_core.plugin_api.event_bus import Bus
     from pi_core.session import SessionManager
     from pi_core.session.stats import SessionStats
     from pi_hookspecs import (
@@ -52,6 +50,7 @@ if TYPE_CHECKING:
         ImageContent,
         McpServer,
         Model,
+        PiContext,
         Resource,
         SideRequest,
         ThinkingLevel,
@@ -81,7 +80,7 @@ class AgentSession:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.parts = Parts(runtime)
-        runtime.plugins.open(PluginPort(self.parts))
+        runtime.plugins.open(self.parts)
         self.host: PluginHost = runtime.host
         self.settings = self.settings_manager = runtime.settings
         self.models = self.model_registry = runtime.models
@@ -97,7 +96,7 @@ class AgentSession:
         self.shutdown_requested = runtime.front_end.shutdown_requested
 
     @property
-    def ctx(self) -> PluginContext:
+    def ctx(self) -> PiContext:
         """The ``ctx`` passed to hooks; a reload replaces it."""
         return self.runtime.ctx
 

@@ -13,14 +13,15 @@ __all__ = ["ActivatedPlugin"]
 
 
 class ActivatedPlugin(Protocol):
-    """One plugin's ``pi``, with registrations that are queued for a session."""
+    """One plugin's ``pi``, with registrations that are queued for a session.
+
+    Attributes:
+        plugin: The plugin's name.
+        activation: The time of the activation in seconds since 1970, its duration in seconds, and whether it failed.
+    """
 
     plugin: str
-
-    @property
-    def activation(self) -> tuple[float, float, bool]:
-        """The time of the activation in seconds since 1970, its duration in seconds, and whether it failed."""
-        ...
+    activation: tuple[float, float, bool]
 
     @property
     def flags(self) -> Sequence[Flag]:
@@ -35,8 +36,8 @@ class ActivatedPlugin(Protocol):
         """Register only the plugin's providers; return their number."""
         ...
 
-    def bind(self, session: Any) -> None:
-        """Register everything in a session."""
+    def bind(self, parts: Any) -> None:
+        """Register everything with the parts of a session."""
         ...
 
     def withdraw(self) -> None:

@@ -1,1 +1,1 @@
-"""The objects that plugins use: ``pi``, ``ctx``, the event bus, and the handles that expire with their session."""
+"""The objects that plugins use: ``pi``, ``ctx`` and what they offer; and what front ends have to answer them."""

@@ -1,4 +1,4 @@
-"""Activates plugins: at the start of a session, at a reload, and before a session exists, to collect their options.
+"""Activates plugins before a session exists, to collect their options and their providers.
 
 ``activate`` only registers objects; registrations are queued and bound to a session later. The command line can
 therefore activate plugins to collect their options, and the session takes over the queued registrations.
@@ -7,25 +7,22 @@ therefore activate plugins to collect their options, and the session takes over 
 from __future__ import annotations
 
 from functools import partial
-from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
-from pi_core.host.guarded import guarded
+from pi_core.conversation.activations import run_activate
 from pi_core.host.records import DEFAULT_PLUGINS
-from pi_core.plugin_api.api import PluginAPI
-from pi_core.plugin_api.deprecated_use import noting_api
+from pi_core.plugin_api.api import pi_of
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from pi_core.host import PluginHost
     from pi_core.host.activated import ActivatedPlugin
     from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.port import SessionPort
     from pi_hookspecs import Flag
 
-__all__ = ["Activations", "flags_of_activations", "register_providers", "registered_in_activation"]
+__all__ = ["flags_of_activations", "register_providers", "registered_in_activation"]
 
 
 def flags_of_activations(host: PluginHost) -> list[tuple[str, Flag]]:
@@ -64,87 +61,6 @@ def register_providers(host: PluginHost, models: ModelRegistry) -> int:
 
 def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> ActivatedPlugin:
     if plugin not in host.activated:
-        host.activated[plugin] = pi = _api_class(host, plugin)(plugin)
-        _activate(host, pi, activate, partial(host.report, plugin, "activate"))
+        host.activated[plugin] = pi = pi_of(host, plugin)
+        run_activate(pi, activate, host.load_seconds, partial(host.report, plugin, "activate"))
     return host.activated[plugin]
-
-
-class Activations:
-    """The ``pi`` of each plugin of a session.
-
-    Args:
-        session: The session that the plugins use.
-
-    Attributes:
-        flags: The options that each plugin registered; kept after ``end``.
-    """
-
-    def __init__(self, session: SessionPort) -> None:
-        self._session = session
-        self._all: dict[str, ActivatedPlugin] = {}
-        self.flags: dict[str, Sequence[Flag]] = {}
-
-    def begin(self) -> None:
-        """Activate all plugins, in load order."""
-        for plugin, activate in self._session.host.activations():
-            prepared = self._session.host.activated.pop(plugin, None)
-            if prepared is not None:
-                self._bind(prepared)
-            else:
-                self.activate(plugin, activate)
-
-    def activate(self, plugin: str, activate: Callable[..., Any]) -> str | None:
-        """Activate one plugin; return its error, already reported, or None. Registrations before the error stay."""
-        session, problems = self._session, []
-        pi = _api_class(session.host, plugin)(plugin)
-
-        def report(message: str) -> None:
-            problems.append(message)
-            session.report_plugin_error(plugin, "activate", message)
-
-        _activate(session.host, pi, activate, report)
-        self._bind(pi)
-        return problems[0] if problems else None
-
-    def end(self, reason: str, plugin: str | None = None) -> None:
-        """Remove the registrations of all plugins or of one, and retire their ``pi`` with ``reason``."""
-        if plugin is None:
-            self._session.hooks.activations.clear()
-        for name in [*self._all] if plugin is None else [plugin]:
-            pi = self._all.pop(name, None)
-            if pi is not None:
-                pi.withdraw()
-                pi.retire(reason)
-
-    def _bind(self, pi: ActivatedPlugin) -> None:
-        self._all[pi.plugin] = pi
-        self.flags[pi.plugin] = pi.flags
-        pi.bind(self._session)
-        started, seconds, failed = pi.activation
-        self._session.hooks.activated(pi.plugin, started, seconds, failed=failed)
-
-
-def _api_class(host: PluginHost, plugin: str) -> Any:
-    cls = noting_api(PluginAPI)
-    record = host.records.get(plugin)
-    if record is None or record.grants is None:
-        return cls
-    from pi_core.plugin_api.held import held_api  # few plugins have grants
-
-    return held_api(cls, host, plugin)
-
-
-def _activate(host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], report: Callable[[str], None]) -> None:
-    started, begun, problems = time(), perf_counter(), 0
-
-    def count(message: str) -> None:
-        nonlocal problems
-        problems += 1
-        report(message)
-
-    with guarded(count, pi.plugin, "activate", host.load_seconds):
-        waiting = activate(pi)
-        if hasattr(waiting, "__await__"):
-            getattr(waiting, "close", bool)()
-            count("is async; activate must be a plain function, and its handlers may be async")
-    pi.activation = started, perf_counter() - begun, problems > 0

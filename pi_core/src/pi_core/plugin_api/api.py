@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_core.conversation.handles import Handle, unbound_parts
 from pi_core.plugin_api.arguments import (
     check_delivery,
     check_event,
@@ -17,8 +18,8 @@ from pi_core.plugin_api.arguments import (
     user_content,
 )
 from pi_core.plugin_api.callbacks import FunctionRenderer, NoticeHandler
+from pi_core.plugin_api.deprecated_use import noting_api
 from pi_core.plugin_api.event_bus import PluginEvents
-from pi_core.plugin_api.handles import Handle, unbound_session
 from pi_core.plugin_api.registrations import BeforeSession, Registration, checked
 from pi_hookspecs import MissingKey, PluginError, Tool
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
+    from pi_core.conversation.parts import Parts
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.port import ProviderPort, SessionPort
     from pi_core.plugin_api.registrations import What
     from pi_hookspecs import (
         AbortSignal,
@@ -49,9 +50,9 @@ if TYPE_CHECKING:
     )
     from pi_hookspecs.messages import UserContent
 
-    Add = Callable[[SessionPort], Callable[[], None]]
+    Add = Callable[[Parts], Callable[[], None]]
 
-__all__ = ["PluginAPI"]
+__all__ = ["PluginAPI", "pi_of"]
 
 _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": "compaction_end"}
 """Names of events that plugins can handle like hooks, and the notice that each refers to."""
@@ -63,28 +64,28 @@ class PluginAPI(Handle):
     It is created before there is a session, for ``activate``; registrations are queued until ``bind`` is called.
     """
 
-    _session: SessionPort
+    _parts: Parts
     activation = (0.0, 0.0, False)  # the type that ActivatedPlugin declares
 
     def __init__(self, plugin: str) -> None:
         self.plugin = plugin
         self.flags: list[Any] = []
-        self._session = unbound_session()
+        self._parts = unbound_parts()
         self._bound = False
         self._registrations: list[Registration[Any]] = []
-        self._providers: dict[str, Registration[ProviderPort]] = {}
+        self._providers: dict[str, Registration[Parts | BeforeSession]] = {}
 
     # Life cycle
 
-    def bind(self, session: SessionPort) -> None:
-        """Make the queued registrations in a session, and enable all other methods."""
-        self._session, self._bound = session, True
-        session.handles.add(self)
+    def bind(self, parts: Parts) -> None:
+        """Make the queued registrations with the parts of a session, and enable all other methods."""
+        self._parts, self._bound = parts, True
+        parts.runtime.plugins.handles.add(self)
         for registration in tuple(self._registrations):
             try:
-                registration.bind(session)
+                registration.bind(parts)
             except Exception as error:  # noqa: BLE001 - some mistakes are only found now
-                session.report_plugin_error(self.plugin, "activate", str(error))
+                parts.runtime.report_plugin_error(self.plugin, "activate", str(error))
 
     def bind_providers(self, host: PluginHost, models: ModelRegistry) -> int:
         """Register only the providers, before there is a session; return their number.
@@ -92,10 +93,10 @@ class PluginAPI(Handle):
         Raises:
             UserError: A provider's configuration is not valid.
         """
-        port = BeforeSession(host=host, models=models)
+        before = BeforeSession(host=host, models=models)
         providers = [each for each in self._providers.values() if each in self._registrations]
         for registration in providers:
-            registration.bind(port)
+            registration.bind(before)
         return len(providers)
 
     def withdraw(self) -> None:
@@ -126,7 +127,7 @@ class PluginAPI(Handle):
     def when_bound(self, what: What, do: Callable[[], None]) -> None:
         """Do something now, or, while ``activate`` runs, as soon as there is a session."""
 
-        def add(_session: object) -> Callable[[], None]:
+        def add(_parts: object) -> Callable[[], None]:
             do()
             return lambda: None
 
@@ -137,7 +138,7 @@ class PluginAPI(Handle):
 
     def _keep(self, registration: Registration[Any]) -> None:
         if self._bound:
-            registration.bind(self._session)
+            registration.bind(self._parts)
         self._registrations.append(registration)
 
     def _forget(self, registration: Registration[Any]) -> None:
@@ -146,7 +147,7 @@ class PluginAPI(Handle):
 
     def _add(self, hook: str, thing: Any) -> Add:
         thing = checked(hook, self.plugin, thing)
-        return lambda session: session.registered.add(hook, self.plugin, thing)
+        return lambda parts: parts.runtime.registrations.add(hook, self.plugin, thing)
 
     # Registrations
 
@@ -163,8 +164,11 @@ class PluginAPI(Handle):
             if spec is not None and (problem := cannot_be_awaited(spec, function)):
                 raise TypeError(f"The handler of {event} {problem}")
             if notice is not None:
-                return lambda session: session.subscribe(NoticeHandler(session, self.plugin, function), notice)
-            return lambda session: session.hooks.add(self.plugin, event, function)
+                notices = frozenset({notice})
+                return lambda parts: parts.runtime.events.add(
+                    NoticeHandler(parts.runtime, self.plugin, function), notices
+                )
+            return lambda parts: parts.runtime.hooks.add(self.plugin, event, function)
 
         return self.register_by(("hook", event), handler, add_of)
 
@@ -182,7 +186,7 @@ class PluginAPI(Handle):
             raise PluginError(
                 self.plugin, f"tool {tool.name!r} is already a Tool; set {', '.join(how)} where it is created"
             )
-        return self._register(("tool", tool.name), lambda session: session.add_tool(tool, self.plugin))
+        return self._register(("tool", tool.name), lambda parts: parts.tools.add(tool, self.plugin))
 
     def _tool_of(self, tool: Tool) -> Tool:
         self.register_tool(tool)
@@ -246,7 +250,7 @@ class PluginAPI(Handle):
 
     def get_flag(self, name: str, /) -> bool | str | None:
         """Return the value of an option on the command line, else its default."""
-        return self._session.get_flag(name.removeprefix("--"))
+        return self._parts.commands.flag(name.removeprefix("--"))
 
     def register_provider(
         self,
@@ -262,9 +266,10 @@ class PluginAPI(Handle):
         if login is not None:
             checked("register_logins", self.plugin, login)
 
-        def add(port: ProviderPort) -> Callable[[], None]:
-            remove = port.models.register_provider(provider_id, config, stream, plugin=self.plugin)
-            sign_out = port.host.register("register_logins", self.plugin, login) if login is not None else None
+        def add(target: Parts | BeforeSession) -> Callable[[], None]:
+            known = target if isinstance(target, BeforeSession) else target.runtime
+            remove = known.models.register_provider(provider_id, config, stream, plugin=self.plugin)
+            sign_out = known.host.register("register_logins", self.plugin, login) if login is not None else None
 
             def take_back() -> None:
                 remove()
@@ -286,11 +291,11 @@ class PluginAPI(Handle):
 
     def register_mcp_server(self, name: str, config: Mapping[str, Any], /) -> Callable[[], None]:
         """Register an MCP server for the plugin that connects to them."""
-        from pi_core.plugin_api.mcp_servers import checked_server
+        from pi_core.conversation.mcp_servers import checked_server
 
         server = checked_server(self.plugin, name, config)
         self.unregister_mcp_server(name)
-        return self._register(("mcp_server", name), lambda session: session.mcp_servers.add(server))
+        return self._register(("mcp_server", name), lambda parts: parts.mcp_servers.add(server))
 
     def unregister_mcp_server(self, name: str, /) -> None:
         """Remove the MCP server that this plugin registered under a name."""
@@ -299,7 +304,7 @@ class PluginAPI(Handle):
 
     def get_mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the registered MCP servers."""
-        return self._session.mcp_servers.all()
+        return self._parts.mcp_servers.all()
 
     def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
         """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
@@ -320,14 +325,14 @@ class PluginAPI(Handle):
 
         def add_of(given: Any) -> Add:
             Observer(self.plugin, given)  # raises if it is not a plain function, even while activate runs
-            return lambda session: session.hooks.observe(self.plugin, given)
+            return lambda parts: parts.runtime.hooks.observe(self.plugin, given)
 
         return self.register_by(("observer", "hooks"), observer, add_of)
 
     @property
     def events(self) -> PluginEvents:
         """The event bus for plain data between plugins."""
-        return PluginEvents(self.plugin, self.register_by, lambda: self._session.bus)
+        return PluginEvents(self.plugin, self.register_by, lambda: self._parts.bus)
 
     # Messages
 
@@ -342,7 +347,7 @@ class PluginAPI(Handle):
         """Send a message; awaiting the result waits for the answer."""
         check_message(message)
         check_delivery(deliver_as, "steer", "followUp", "nextTurn")
-        return self._session.sending.send_message_of(
+        return self._parts.outbox.send_message_of(
             self.plugin, message, trigger_turn=trigger_turn, deliver_as=deliver_as
         )
 
@@ -351,27 +356,27 @@ class PluginAPI(Handle):
     ) -> Awaitable[AssistantMessage | None]:
         """Send a message as the user; awaiting the result waits for the answer."""
         check_delivery(deliver_as, "steer", "followUp")
-        return self._session.sending.send_user_message_of(self.plugin, user_content(content), deliver_as)
+        return self._parts.outbox.send_user_message_of(self.plugin, user_content(content), deliver_as)
 
     # Entries of the session, and its name
 
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
         """Store plain data in the session, outside the model's context; return the entry's id."""
         data = entry_data(self.plugin, custom_type, data)
-        return self._session.session_manager.append_custom_entry(custom_type, data)
+        return self._parts.runtime.manager.append_custom_entry(custom_type, data)
 
     def set_label(self, entry_id: str, label: str | None = None, /) -> str:
         """Label an entry of the session; None removes the label. Return the id of the new label entry."""
-        return self._session.session_manager.append_label_change(entry_id, label)
+        return self._parts.runtime.manager.append_label_change(entry_id, label)
 
     async def set_session_name(self, name: str | None, /) -> None:
         """Name the session; None removes the name."""
         check_session_name(name)
-        await self._session.set_session_name(name)
+        await self._parts.switcher.set_name(name)
 
     def get_session_name(self) -> str | None:
         """Return the session's name; None if it has none."""
-        return self._session.session_manager.name
+        return self._parts.runtime.manager.name
 
     # Programs
 
@@ -386,48 +391,59 @@ class PluginAPI(Handle):
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program, without a shell, and return what it printed and how it ended."""
-        from pi_core.plugin_api.spawning import exec_program
+        from pi_core.conversation.spawning import exec_program
 
-        session = self._session
-        args, folder = texts("pi.exec", "arguments", args), session.cwd / (cwd or "")
-        return await exec_program(session.ctx, command, args, folder, env, signal=signal, timeout=timeout)
+        runtime = self._parts.runtime
+        args, folder = texts("pi.exec", "arguments", args), runtime.cwd / (cwd or "")
+        return await exec_program(runtime.ctx, command, args, folder, env, signal=signal, timeout=timeout)
 
     # Tools, commands and models
 
     def get_active_tools(self) -> list[str]:
         """Return the names of the active tools."""
-        return self._session.get_active_tools()
+        return self._parts.tools.names()
 
     def set_active_tools(self, names: Sequence[str], /) -> None:
         """Activate these tools, and no others, from the next request on."""
-        self._session.set_active_tools(texts("set_active_tools", "names", names))
+        self._parts.tools.select(texts("set_active_tools", "names", names))
 
     def get_all_tools(self) -> list[ToolInfo]:
         """Return all tools that can be activated."""
-        return self._session.get_all_tools()
+        return self._parts.tools.infos()
 
     async def get_commands(self) -> Sequence[CommandInfo]:
         """Return plugins' commands, prompt templates and skills."""
-        return await self._session.get_commands()
+        return await self._parts.commands.infos()
 
     async def set_model(self, model: Model | str, /) -> bool:
         """Use another model from the next run on; False when its provider has no key."""
-        session = self._session
+        parts = self._parts
         try:
-            await session.set_model(session.models.find(model) if isinstance(model, str) else model)
+            await parts.models.set_model(parts.runtime.models.find(model) if isinstance(model, str) else model)
         except MissingKey:
             return False
         return True
 
     def get_thinking_level(self) -> ThinkingLevel:
         """Return the current reasoning effort."""
-        return self._session.thinking_level
+        return self._parts.runtime.agent.state.thinking_level
 
     async def set_thinking_level(self, level: ThinkingLevel) -> None:
         """Change the reasoning effort from the next run on, as far as the model supports it."""
-        await self._session.set_thinking_level(level)
+        await self._parts.models.set_level(level)
 
     async def emit(self, event: Any, /) -> None:
         """Call the session's subscribers with an event; its class has a ``type`` and attrs fields."""
         check_event_object(event)
-        await self._session.emit(event)
+        await self._parts.runtime.emit(event)
+
+
+def pi_of(host: PluginHost, plugin: str) -> PluginAPI:
+    """Return a new ``pi`` for a plugin; if it has grants, members that they do not name raise when they are used."""
+    cls: type[PluginAPI] = noting_api(PluginAPI)
+    record = host.records.get(plugin)
+    if record is not None and record.grants is not None:
+        from pi_core.plugin_api.held import held_api  # few plugins have grants
+
+        cls = held_api(cls, host, plugin)
+    return cls(plugin)

@@ -11,7 +11,7 @@ from pi_hookspecs import PluginError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_core.plugin_api.port import SessionPort
+    from pi_core.conversation.runtime import Runtime
 
 __all__ = ["FunctionRenderer", "NoticeHandler"]
 
@@ -19,8 +19,8 @@ __all__ = ["FunctionRenderer", "NoticeHandler"]
 class NoticeHandler:
     """A plugin's handler of a notice that is not a hook: a compaction that the user did not request."""
 
-    def __init__(self, session: SessionPort, plugin: str, function: Callable[..., Any]) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime, plugin: str, function: Callable[..., Any]) -> None:
+        self._runtime = runtime
         self._plugin = plugin
         self._call = adapt(function, parameters(function))
 
@@ -29,12 +29,12 @@ class NoticeHandler:
         if event.reason == "manual":
             return
         try:
-            waiting = self._call(event, self._session.ctx)
+            waiting = self._call(event, self._runtime.ctx)
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             message = f"Plugin {self._plugin!r} failed: {format_exception(error)}"
-            self._session.report_plugin_error(self._plugin, event.type, message)
+            self._runtime.report_plugin_error(self._plugin, event.type, message)
 
 
 class FunctionRenderer:

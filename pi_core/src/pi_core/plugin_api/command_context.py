@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core.plugin_api.handles import Handle
+from pi_core.conversation.handles import Handle
+from pi_core.hooks.running_call import is_in_hook
 from pi_hookspecs import AgentBusy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from pi_core.plugin_api.port import SessionPort
+    from pi_core.conversation.parts import Parts
     from pi_hookspecs import SessionChange, TreeNavigation
 
 __all__ = ["CommandContext"]
@@ -20,29 +21,29 @@ __all__ = ["CommandContext"]
 class CommandContext(Handle):
     """Implements ``CommandActions``."""
 
-    _session: SessionPort
+    _parts: Parts
 
     async def wait_for_idle(self) -> None:
         """Return when no prompt is being answered."""
-        await self._outside_prompt("wait until the agent is idle").wait_for_idle()
+        await self._outside_prompt("wait until the agent is idle").lifecycle.wait_for_idle()
 
     async def new_session(
         self, *, parent_session: str | None = None, setup: Callable[[Any], Awaitable[None] | None] | None = None
     ) -> SessionChange:
         """Begin a new conversation."""
-        session = self._started("begin another session")
-        return _change(done=await session.new_session(parent_session=parent_session, setup=setup))
+        parts = self._started("begin another session")
+        return _change(done=await parts.switcher.new(parent_session=parent_session, setup=setup))
 
     async def fork(self, entry_id: str, *, position: Literal["before", "at"] = "before") -> SessionChange:
         """Open a copy of the conversation."""
         from pi_hookspecs import SessionChange
 
-        outcome = await self._started("fork the session").fork(entry_id, position)
+        outcome = await self._started("fork the session").switcher.fork(entry_id, position)
         return SessionChange(cancelled=outcome.cancelled, selected_text=outcome.selected_text)
 
     async def switch_session(self, session_path: str | Path) -> SessionChange:
         """Open a stored conversation."""
-        return _change(done=await self._started("switch the session").switch_session(session_path))
+        return _change(done=await self._started("switch the session").switcher.switch(session_path))
 
     async def navigate_tree(
         self,
@@ -54,7 +55,7 @@ class CommandContext(Handle):
         label: str | None = None,
     ) -> TreeNavigation:
         """Continue from another entry."""
-        return await self._started("walk the tree").navigate_tree(
+        return await self._started("walk the tree").tree.navigate(
             target_id,
             summarize=summarize,
             custom_instructions=custom_instructions,
@@ -64,31 +65,31 @@ class CommandContext(Handle):
 
     async def reload(self) -> None:
         """Load local extensions again and activate all plugins again."""
-        session = self._session
-        if session.is_inside_reload():
+        parts = self._parts
+        if parts.is_reloading and is_in_hook():
             raise AgentBusy("A hook of a reload cannot reload the plugins: the reload would wait for itself.")
-        _check_started(session, "reload the plugins")
-        await session.reload()
+        _check_started(parts, "reload the plugins")
+        await parts.reloader.reload()
 
-    def _started(self, what: str) -> SessionPort:
-        session = self._outside_prompt(what)
-        _check_started(session, what)
-        return session
+    def _started(self, what: str) -> Parts:
+        parts = self._outside_prompt(what)
+        _check_started(parts, what)
+        return parts
 
-    def _outside_prompt(self, what: str) -> SessionPort:
-        """Return the session; raise inside a prompt, since the action would wait for this prompt: a deadlock."""
-        session = self._session
-        if session.is_inside_prompt():
+    def _outside_prompt(self, what: str) -> Parts:
+        """Return the parts; raise inside a prompt, since the action would wait for this prompt: a deadlock."""
+        parts = self._parts
+        if parts.runtime.gate.is_inside_prompt():
             raise AgentBusy(
                 f"A hook inside a prompt cannot {what}: the prompt would wait for itself. Do it in a command,"
                 " or in a separate task."
             )
-        return session
+        return parts
 
 
-def _check_started(session: SessionPort, what: str) -> None:
+def _check_started(parts: Parts, what: str) -> None:
     """Raise inside the start of the session, for which the action would wait: a deadlock."""
-    if session.is_inside_start():
+    if parts.lifecycle.is_inside_start():
         raise AgentBusy(
             f"A handler of session_start cannot {what}: the start would wait for itself. Do it in a command,"
             " or when the first prompt begins (before_agent_start)."

@@ -9,8 +9,8 @@ from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.deprecations import deprecated_members, noting_members
 
 if TYPE_CHECKING:
+    from pi_core.conversation.handles import Handle
     from pi_core.plugin_api.api import PluginAPI
-    from pi_core.plugin_api.handles import Handle
     from pi_hookspecs import Deprecated
 
 __all__ = ["noting_api", "noting_context"]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from contextlib import AbstractContextManager
 
+    from pi_core.conversation.parts import Parts
     from pi_core.hooks.dispatcher import HookDispatcher
-    from pi_core.plugin_api.port import SessionPort
     from pi_hookspecs import (
         Activity,
         Approval,
@@ -90,23 +90,23 @@ class Dialog(Coroutine[Any, Any, T]):
         )
 
 
-def plugin_ui(ui: UserInterface, hooks: HookDispatcher, session: SessionPort | None = None) -> FullUserInterface:
+def plugin_ui(ui: UserInterface, hooks: HookDispatcher, parts: Parts | None = None) -> FullUserInterface:
     """Return the wrapper of a front end's user interface for plugins.
 
     Args:
         ui: The front end's user interface.
         hooks: The dispatcher, which pauses the deadlines of hooks.
-        session: The session that keeps the components. None before there is a session; components are then not
-            displayed.
+        parts: The parts of the session, which keep the components. None before there is a session; components are
+            then not displayed.
     """
-    return cast("FullUserInterface", _PluginUI(ui, hooks, session))
+    return cast("FullUserInterface", _PluginUI(ui, hooks, parts))
 
 
 class _PluginUI:
-    def __init__(self, ui: UserInterface, hooks: HookDispatcher, session: SessionPort | None) -> None:
+    def __init__(self, ui: UserInterface, hooks: HookDispatcher, parts: Parts | None) -> None:
         self._ui: Any = ui  # it may have some of the members beyond ``UserInterface``
         self._hooks = hooks
-        self._session = session
+        self._parts = parts
 
     def select(self, title: str, options: Sequence[str], **how: Any) -> Dialog[str | None]:
         return Dialog("select", self._asked("select", title, self._ui.select, title, options, **how))
@@ -154,9 +154,9 @@ class _PluginUI:
             return await ask(*arguments, **how)
 
     def _reported(self, kind: UIPromptKind | None, title: str | None) -> AbstractContextManager[None]:
-        if kind is None or self._session is None or not self._session.has_ui:
+        if kind is None or self._parts is None or not self._parts.runtime.front_end.has_ui:
             return nullcontext()
-        return self._session.ui_prompts.opened(kind, title)
+        return self._parts.ui_prompts.opened(kind, title)
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Show a notice."""
@@ -176,8 +176,8 @@ class _PluginUI:
             self._set_lines(key, what, lines, placement)
 
     def _note(self, method: Callable[[str, None], None], key: str, *, displays: bool) -> None:
-        if self._session is not None and (displays or self._session.has_components):
-            self._session.components.note(method, key, displays=displays)
+        if self._parts is not None and (displays or self._parts.has_components):
+            self._parts.components.note(method, key, displays=displays)
 
     def set_activity(self, key: str, activity: Activity | None = None) -> None:
         from pi_core.plugin_api.activities import show_activity
@@ -219,7 +219,7 @@ class _PluginUI:
             answer: Any = fallback(cast("FullUserInterface", self)) if fallback is not None else None
             return await answer if hasattr(answer, "__await__") else answer
 
-        if self._session is None or not self._draws_components:
+        if self._parts is None or not self._draws_components:
             return await fall_back()
         with self._reported("custom", None):
             guarded = self._guarded(factory, "dialog")
@@ -233,14 +233,14 @@ class _PluginUI:
         """Return a factory of contained components; a value that is not a factory is returned unchanged."""
         if not callable(factory):
             return factory
-        return self._session.components.guarded(factory, what) if self._session is not None else None
+        return self._parts.components.guarded(factory, what) if self._parts is not None else None
 
     def _contained(self, overlay: Overlay | None) -> Overlay | None:
         """Return an overlay whose functions are contained, because a front end calls them while it draws."""
-        if self._session is None:
+        if self._parts is None:
             return overlay
         functions: dict[str, Any] = {
-            name: self._session.components.contained(function, "overlay")
+            name: self._parts.components.contained(function, "overlay")
             for name in ("visible", "on_handle")
             if (function := getattr(overlay, name, None)) is not None
         }
@@ -258,22 +258,22 @@ class _PluginUI:
         def show(rows: Sequence[str] | None) -> None:
             self._ui.set_widget(key, rows, placement=placement)
 
-        session = self._session
+        parts = self._parts
         if callable(content):
-            if session is not None:
-                session.components.show_lines(key, content, what, show)
+            if parts is not None:
+                parts.components.show_lines(key, content, what, show)
             return
         replaced = content is not None
-        removed = session is not None and session.has_components and session.components.remove(key, replaced=replaced)
+        removed = parts is not None and parts.has_components and parts.components.remove(key, replaced=replaced)
         if content is not None:
             show([*map(str, content)])
         elif not (removed or key.startswith("pi:")):
             show(None)
 
     def _added(self, method: str, function: Callable[..., Any]) -> Callable[[], None]:
-        if self._session is None or not hasattr(self._ui, method):
+        if self._parts is None or not hasattr(self._ui, method):
             return lambda: None
-        remove: Callable[[], None] = self._session.components.added(getattr(self._ui, method), function, method)
+        remove: Callable[[], None] = self._parts.components.added(getattr(self._ui, method), function, method)
         return remove
 
     def set_editor_text(self, text: str) -> None:

@@ -11,7 +11,7 @@ from pi_core.hooks.containment import Contained
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from pi_core.plugin_api.port import SessionPort
+    from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import PiContext
 
 __all__ = ["find_operations"]
@@ -28,14 +28,14 @@ _OF_TOOLS = {
 """The protocol that the answer for each of these tools must implement at least."""
 
 
-def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files", "commands"]) -> Any:
+def find_operations(runtime: Runtime, ctx: PiContext, method: Literal["files", "commands"]) -> Any:
     """Return the first answer that is not None, asking plugins in reverse load order; None if no plugin answers.
 
     Raises:
         PiError: A plugin cannot be loaded, raised, or returned an object that lacks methods.
     """
-    for provider in reversed(session.host.services("ToolOperations")):
-        with Contained(partial(_fail, session, provider.plugin, method), passing=PiError):
+    for provider in reversed(runtime.host.services("ToolOperations")):
+        with Contained(partial(_fail, runtime, provider.plugin, method), passing=PiError):
             found = getattr(provider.thing, method)(ctx)
         if found is not None:
             _check(provider.plugin, method, found, getattr(ctx, "tool_name", None))
@@ -43,10 +43,10 @@ def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files
     return None
 
 
-def _fail(session: SessionPort, plugin: str, method: str, error: BaseException) -> NoReturn:
+def _fail(runtime: Runtime, plugin: str, method: str, error: BaseException) -> NoReturn:
     line, stack = summary_and_traceback(error)
     message = f"Plugin {plugin!r} failed to choose where the {method} of this call are: {line}. Nothing was done."
-    session.report_plugin_error(plugin, f"ToolOperations.{method}", message, stack)
+    runtime.report_plugin_error(plugin, f"ToolOperations.{method}", message, stack)
     raise PiError(message) from error
 
 

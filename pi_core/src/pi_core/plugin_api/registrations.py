@@ -1,11 +1,10 @@
-"""The registrations of a session's plugins: by hooks, at run time, and those queued until there is a session."""
+"""The registrations of a plugin's ``pi``, which are queued until there is a session."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from pi_core.host.kinds import KINDS
-from pi_core.host.registry import Registered
 from pi_hookspecs import PluginError
 from pi_hookspecs.deferred import frozen
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
 
-__all__ = ["BeforeSession", "Registration", "SessionRegistrations", "What", "checked"]
+__all__ = ["BeforeSession", "Registration", "What", "checked"]
 
 
 def checked(hook: str, plugin: str, thing: Any) -> Any:
@@ -30,56 +29,7 @@ def checked(hook: str, plugin: str, thing: Any) -> Any:
     return thing
 
 
-class SessionRegistrations:
-    """Finds registered objects by the host's rules: the last plugin in load order wins, unless a setting prefers one.
-
-    Args:
-        host: The plugin host, with the registrations made by hooks.
-    """
-
-    def __init__(self, host: PluginHost) -> None:
-        self._host = host
-        self._own: dict[str, list[Registered]] = {}
-
-    def add(self, hook: str, plugin: str, thing: Any) -> Callable[[], None]:
-        """Register an object for this session; return a function that removes it. A plugin's latest object is used."""
-        registered = Registered(plugin, KINDS[hook].key_of(thing), thing)
-        own = self._own.setdefault(hook, [])
-        own.append(registered)
-
-        def remove() -> None:
-            own[:] = [each for each in own if each is not registered]
-
-        return remove
-
-    def find(self, hook: str, name: str) -> Registered | None:
-        """Return the object registered as ``name`` or ``plugin:name``; None if there is none."""
-        found = self._host.find(hook, name)
-        if hook not in self._own:
-            return found
-        own = [each for each in self._own.get(hook, ()) if each.name == name]
-        if own:
-            return self._winner(hook, name, [found, *own] if found is not None else own)
-        plugin, _, plain = name.partition(":")
-        hidden = [each for each in self._own.get(hook, ()) if (each.plugin, each.name) == (plugin, plain)]
-        return hidden[-1] if hidden else found
-
-    def find_all(self, hook: str) -> dict[str, Registered]:
-        """Return all objects registered under a hook, by name."""
-        found = self._host.find_all(hook)
-        own: dict[str, list[Registered]] = {}
-        for each in self._own.get(hook, ()):
-            own.setdefault(each.name, []).append(each)
-        for name, mine in own.items():
-            found[name] = self._winner(hook, name, [found[name], *mine] if name in found else mine)
-        return found
-
-    def _winner(self, hook: str, name: str, candidates: list[Registered]) -> Registered:
-        by_plugin = {each.plugin: each for each in sorted(candidates, key=lambda each: self._host.rank(each.plugin))}
-        return by_plugin[self._host.choice(hook, name, [*by_plugin])]
-
-
-PortT = TypeVar("PortT")
+TargetT = TypeVar("TargetT")
 
 What: TypeAlias = tuple[str, str]
 """A kind and a name, as in ``("command", "todo")``."""
@@ -87,33 +37,33 @@ What: TypeAlias = tuple[str, str]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BeforeSession:
-    """Implements ``ProviderPort`` while there is no session."""
+    """The objects that providers are registered with, while there is no session."""
 
     host: PluginHost
     models: ModelRegistry
 
 
-class Registration(Generic[PortT]):
+class Registration(Generic[TargetT]):
     """One registration of a plugin, which takes effect now or as soon as there is a session.
 
     Args:
         what: The kind and name of the registered object.
-        add: Registers the object and returns a function that removes it.
+        add: Registers the object with the parts of a session and returns a function that removes it.
         forget: Called when the registration is removed.
     """
 
     def __init__(
-        self, what: What, add: Callable[[PortT], Callable[[], None]], forget: Callable[[Registration[Any]], None]
+        self, what: What, add: Callable[[TargetT], Callable[[], None]], forget: Callable[[Registration[Any]], None]
     ) -> None:
         self.what = what
-        self._add: Callable[[PortT], Callable[[], None]] | None = add
+        self._add: Callable[[TargetT], Callable[[], None]] | None = add
         self._forget = forget
         self._remove: Callable[[], None] | None = None
 
-    def bind(self, port: PortT) -> None:
+    def bind(self, target: TargetT) -> None:
         """Register the object unless that was done already: a provider may be registered before the session."""
         if self._add is not None and self._remove is None:
-            self._remove = self._add(port)
+            self._remove = self._add(target)
 
     def remove(self) -> None:
         """Remove the registration, or cancel a queued one; a second call does nothing."""

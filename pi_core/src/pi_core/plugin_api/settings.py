@@ -13,7 +13,7 @@ from pi_hookspecs import UnknownName, UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.plugin_api.port import SessionPort
+    from pi_core.conversation.runtime import Runtime
     from pi_core.settings import Settings
 
 __all__ = ["PluginSettings"]
@@ -26,12 +26,12 @@ class PluginSettings:
     """Implements ``ChangeableSettings``; its reading methods delegate to ``Settings``.
 
     Args:
-        session: The plugins' session.
+        runtime: The session that the plugins use.
     """
 
-    def __init__(self, session: SessionPort) -> None:
-        settings = session.settings
-        self._session = session
+    def __init__(self, runtime: Runtime) -> None:
+        settings = runtime.settings
+        self._runtime = runtime
         self.agent_dir = settings.agent_dir
         self.get = settings.get
         self.get_bool = settings.get_bool
@@ -44,28 +44,28 @@ class PluginSettings:
 
     def __getattr__(self, name: str) -> Any:
         if name in _READING:
-            return getattr(self._session.settings, name)
+            return getattr(self._runtime.settings, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     async def set(self, key: str | Sequence[str], value: Any, *, scope: Literal["user", "project"] = "user") -> bool:
         """Write a setting to the user's or the project's settings file; return whether it is in force."""
-        session, steps = self._session, steps_of(key)
+        runtime, steps = self._runtime, steps_of(key)
         plugin = acting_plugin()
-        session.ctx.is_idle()  # raises if the session is over
-        if plugin is not None and not is_granted(session.host.held.get(plugin), "ctx", "settings"):
+        runtime.ctx.is_idle()  # raises if the session is over
+        if plugin is not None and not is_granted(runtime.host.held.get(plugin), "ctx", "settings"):
             why = f"grants.ctx in its {FILE} does not name 'settings'"
             raise UserError(f"Plugin {plugin!r} changes a setting, and {why}")
-        _check(session, steps, value)
+        _check(runtime, steps, value)
         self._check_scope(steps, scope)
-        if _is_protected(session.settings, steps, plugin):
+        if _is_protected(runtime.settings, steps, plugin):
             await self._ask(plugin, steps, value)
-        session.settings.set(steps, value, "global" if scope == "user" else "project")
-        return bool(session.settings.get(steps) == value)
+        runtime.settings.set(steps, value, "global" if scope == "user" else "project")
+        return bool(runtime.settings.get(steps) == value)
 
     def _check_scope(self, steps: Sequence[str], scope: str) -> None:
         if scope not in ("user", "project"):
             raise UserError(f"Setting {name_of(steps)!r}: scope must be 'user' or 'project', not {scope!r}")
-        trust = self._session.settings.project_trust
+        trust = self._runtime.settings.project_trust
         if scope == "project" and not trust.is_trusted:
             raise UserError(
                 f"Setting {name_of(steps)!r} was not written for the project: {str(trust.cwd)!r} is not trusted, so "
@@ -81,7 +81,7 @@ class PluginSettings:
         from pi_core.base.json_file import short_json
         from pi_hookspecs import Approval
 
-        ctx, name, by = self._session.ctx, name_of(steps), f"plugin {plugin!r}" if plugin is not None else "a plugin"
+        ctx, name, by = self._runtime.ctx, name_of(steps), f"plugin {plugin!r}" if plugin is not None else "a plugin"
         place = "The setting decides which plugins, guards or programs pi uses."
         if not ctx.has_ui:
             raise UserError(
@@ -93,14 +93,14 @@ class PluginSettings:
             raise UserError(f"Setting {name!r} was not changed: the user did not allow {by} to do so.")
 
 
-def _check(session: SessionPort, steps: Sequence[str], value: Any) -> None:
+def _check(runtime: Runtime, steps: Sequence[str], value: Any) -> None:
     """Check that a setting is known, and that its value is valid under pi's schema and plugins' declarations.
 
     Raises:
         UnknownName: The setting is unknown.
         UserError: The value is not valid.
     """
-    known = session.settings.known
+    known = runtime.settings.known
     if known.find(steps) is None:
         hint = "pi config list --all lists them; a plugin declares its own with the hook register_settings"
         raise UnknownName("setting", name_of(steps), [each.name for each in known], hint)

@@ -1,4 +1,4 @@
-"""A ``Runtime`` without an ``AgentSession``, and a minimal port for the ``ctx`` of its plugins."""
+"""A ``Runtime`` without an ``AgentSession``; its plugins use the parts of a conversation that nothing else does."""
 
 from __future__ import annotations
 
@@ -7,34 +7,11 @@ import asyncio
 import pytest
 
 from pi_core import DefaultResourceLoader, PluginHost, SessionManager, Settings
+from pi_core.conversation.parts import Parts
 from pi_core.conversation.toolbox import Toolbox
 from pi_core.create import build_runtime
 from pi_core.models.registry import ModelRegistry
 from pi_hookspecs import AssistantMessage, TextContent, hookimpl
-
-
-class Port:
-    """What ``PluginContext`` reads of a conversation that has no parts."""
-
-    def __init__(self, runtime):
-        self._runtime = runtime
-        self.cwd, self.host, self.settings = runtime.cwd, runtime.host, runtime.settings
-        self.models, self.resources, self.hooks = runtime.models, runtime.resources, runtime.hooks
-        self.session_manager, self.registered = runtime.manager, runtime.registrations
-        self.handles = runtime.plugins.handles
-        self.mode, self.deps = "test", None
-        self.plugin_settings = self.settings  # what a plugin may change is tested in plugin_api
-
-    @property
-    def signal(self):
-        return self._runtime.signal
-
-    @property
-    def ctx(self):
-        return self._runtime.ctx
-
-    def report_plugin_error(self, *arguments):
-        self._runtime.report_plugin_error(*arguments)
 
 
 class Plugin:
@@ -112,7 +89,7 @@ def runtime_of(tmp_path, pi_agent_dir, script, recorder):
         }
         runtime = build_runtime(host=host, settings=settings, cwd=tmp_path, **given)
         runtime.events.add(recorder)
-        runtime.plugins.open(Port(runtime))
+        runtime.plugins.open(Parts(runtime))
         made.append(runtime)
         return runtime
 

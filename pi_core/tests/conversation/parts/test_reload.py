@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from pi_core.conversation.activations import Activations
 from pi_core.conversation.reload import Reloader
-from pi_core.plugin_api.activation import Activations
 from pi_hookspecs import StaleObject, UserError
 
 
@@ -23,7 +23,7 @@ def reloader_of(runtime_of):
             runtime,
             start=start,
             is_compacting=lambda: compacting,
-            activations=Activations(runtime.plugins.port),
+            activations=Activations(runtime.plugins.parts),
             offer_tools=lambda: None,
         )
         reloader.runtime = runtime

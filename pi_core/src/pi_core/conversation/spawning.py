@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pi_core.plugin_api.port import SessionPort
+    from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import AbortSignal, ExecResult, PiContext
 
 __all__ = ["ask_environment", "ask_launchers", "exec_program", "prepare_program"]
 
 
 async def ask_environment(
-    session: SessionPort, ctx: PiContext, env: Mapping[str, str], purpose: str, command: str
+    runtime: Runtime, ctx: PiContext, env: Mapping[str, str], purpose: str, command: str
 ) -> Mapping[str, str]:
     """Return the environment after the ``child_environment`` hooks.
 
@@ -33,18 +33,18 @@ async def ask_environment(
         HookRefused: A plugin failed.
     """
     event = ChildEnvironmentEvent(env=dict(env), purpose=purpose, command=command)
-    changed: Any = await session.hooks.call(tool_specs.child_environment, event, ctx)
+    changed: Any = await runtime.hooks.call(tool_specs.child_environment, event, ctx)
     return env if changed is None else changed
 
 
-async def ask_launchers(session: SessionPort, ctx: PiContext, request: SpawnRequest) -> SpawnRequest:
+async def ask_launchers(runtime: Runtime, ctx: PiContext, request: SpawnRequest) -> SpawnRequest:
     """Pass the request through the ``Launcher`` services, one after another, and return the result.
 
     Raises:
         PiError: A service refused, cannot be loaded, or failed.
     """
-    for provider in session.host.services("Launcher"):
-        with Contained(partial(_fail, session, provider.plugin, request), passing=PiError):
+    for provider in runtime.host.services("Launcher"):
+        with Contained(partial(_fail, runtime, provider.plugin, request), passing=PiError):
             answer = provider.thing.prepare(request, ctx)
             prepared = await answer if isawaitable(answer) else answer
             if not isinstance(prepared, SpawnRequest):
@@ -53,11 +53,11 @@ async def ask_launchers(session: SessionPort, ctx: PiContext, request: SpawnRequ
     return request
 
 
-def _fail(session: SessionPort, plugin: str, request: SpawnRequest, error: BaseException) -> NoReturn:
+def _fail(runtime: Runtime, plugin: str, request: SpawnRequest, error: BaseException) -> NoReturn:
     line, stack = summary_and_traceback(error)
     program = request.argv[0] if request.argv else ""
     message = f"Plugin {plugin!r} failed to prepare the start of {program!r}, which was not started: {line}"
-    session.report_plugin_error(plugin, "Launcher.prepare", message, stack)
+    runtime.report_plugin_error(plugin, "Launcher.prepare", message, stack)
     raise PiError(message) from error
 
 

@@ -9,17 +9,17 @@ import asyncio
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pi_core.conversation.handles import RELOADED, Handle
 from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.drawing import DrawingGuard, rows_of
-from pi_core.plugin_api.handles import RELOADED, Handle
 from pi_hookspecs import Line, Run, ScreenSize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pi_core.conversation.handles import Handles
     from pi_core.hooks.containment import Report
     from pi_core.hooks.drawing import DrawingSlot
-    from pi_core.plugin_api.handles import Handles
     from pi_hookspecs import ComponentFactory, ScreenHandle, ScreenKind, Theme
 
     ShowLines: TypeAlias = Callable[[Sequence[str] | None], None]

@@ -1,4 +1,4 @@
-"""Retires ``pi`` and ``ctx`` when they become stale: the session inside them is replaced by a stub that raises."""
+"""Retires ``pi`` and ``ctx`` when they become stale: the parts inside them are replaced by a stub that raises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pi_hookspecs import PiError, StaleObject
 if TYPE_CHECKING:
     from pi_hookspecs import Deprecated
 
-__all__ = ["ENDED", "RELOADED", "Handle", "Handles", "unbound_session"]
+__all__ = ["ENDED", "RELOADED", "Handle", "Handles", "unbound_parts"]
 
 RELOADED = "This object is from before the plugins were reloaded; use the pi and ctx that activate and hooks get now."
 ENDED = "This object belongs to a session that has ended."
@@ -24,27 +24,28 @@ class Handle:
     """
 
     constants: ClassVar[tuple[str, ...]] = ()
-    _session: Any
+    _parts: Any
 
     def retire(self, reason: str) -> None:
         """Make every further use raise ``StaleObject`` with ``reason`` as its text."""
-        self._session = _Raising(StaleObject, reason)
+        self._parts = _Raising(StaleObject, reason)
         for name in self.constants:
             vars(self).pop(name, None)
 
     def report_use(self, plugin: str, what: str, mark: Deprecated, place: str) -> None:
         """Report, once for each plugin, that it uses a deprecated member, and where."""
-        noted: set[tuple[str, str]] = self._session.handles.noted
+        runtime = self._parts.runtime
+        noted: set[tuple[str, str]] = runtime.plugins.handles.noted
         if (plugin, what) not in noted:
             noted.add((plugin, what))
-            self._session.report_plugin_error(plugin, "deprecated", f"Plugin {plugin!r}: {what} {mark} ({place})")
+            runtime.report_plugin_error(plugin, "deprecated", f"Plugin {plugin!r}: {what} {mark} ({place})")
 
     if not TYPE_CHECKING:  # type checkers must only see the attributes that a handle declares
 
         def __getattr__(self, name: str) -> Any:
             """Raise for a missing attribute, or because the object is stale."""
             if name in self.constants:
-                return getattr(self._session, name)
+                return getattr(self._parts, name)  # raises
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
 
@@ -67,8 +68,8 @@ class Handles:
         self._all.clear()
 
 
-def unbound_session() -> Any:
-    """Return a placeholder for the session while ``activate`` runs; using it raises."""
+def unbound_parts() -> Any:
+    """Return a placeholder for the parts of a session while ``activate`` runs; using it raises."""
     return _Raising(
         PiError,
         "A plugin can only register things while activate runs; do this in a handler,"
@@ -77,7 +78,7 @@ def unbound_session() -> Any:
 
 
 class _Raising:
-    """A placeholder for a session: reading any attribute raises."""
+    """A placeholder for the parts of a session: reading any attribute raises."""
 
     def __init__(self, error: type[PiError], message: str) -> None:
         self.__dict__["_error"] = error, message
