@@ -106,20 +106,22 @@ class PluginSetting(Value):
         """What a project may do to it, decided."""
         return self.project or ("nothing" if self.protected else "set")
 
-    def read(self, settings: SettingsView, *names: str) -> Any:
-        """Return the value in force; the schema's default if it is not set, or not of the schema's type.
+    def read(self, settings: SettingsView, *names: str, default: Any = ...) -> Any:
+        """Return the value in force; the default if it is not set, or not of the schema's type.
 
         A value of a wrong type is reported to the user. Reading needs no registration.
 
         Args:
             settings: The settings, such as ``ctx.settings``.
             names: The names for which each ``*`` of the setting's name stands.
+            default: Another default than the schema's, such as the value of a more general setting.
 
         Since: 1.2.
         """
         given = iter(names)
         key = tuple(next(given) if step == "*" else step for step in self.name.split(".")) if names else self.name
-        default, kind = copy.deepcopy(self.default), self.schema.get("type")
+        default = copy.deepcopy(self.default) if default is ... else default
+        kind = self.schema.get("type")
         choices = self.schema.get("enum")
         if choices and all(isinstance(each, str) for each in choices):
             return settings.get_choice(key, choices, default)

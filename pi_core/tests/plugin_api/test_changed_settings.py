@@ -83,11 +83,11 @@ def ctx(started):
 
 
 async def test_a_setting_is_written_to_the_users_own_file_and_in_force_at_once(ctx, place):
-    in_force = await ctx.settings.set("retry.maxRetries", 7)
+    in_force = await ctx.settings.set("branchSummary.reserveTokens", 7)
 
     assert in_force is True
-    assert ctx.settings.get_number("retry.maxRetries", 3) == 7
-    assert place.read(place.user) == {"retry": {"maxRetries": 7}}
+    assert ctx.settings.get_number("branchSummary.reserveTokens", 3) == 7
+    assert place.read(place.user) == {"branchSummary": {"reserveTokens": 7}}
     assert isinstance(ctx.settings, ChangeableSettings)
 
 
@@ -100,10 +100,10 @@ async def test_a_plugin_reads_where_a_setting_is_set(ctx, place):
 
 async def test_what_others_wrote_is_kept(ctx, place):
     place.user.parent.mkdir(exist_ok=True)
-    place.user.write_text('{"unknown": 1, "retry": {"enabled": false}}')
-    await ctx.settings.set(("retry", "maxRetries"), 7)
+    place.user.write_text('{"unknown": 1, "branchSummary": {"skipPrompt": false}}')
+    await ctx.settings.set(("branchSummary", "reserveTokens"), 7)
 
-    assert place.read(place.user) == {"unknown": 1, "retry": {"enabled": False, "maxRetries": 7}}
+    assert place.read(place.user) == {"unknown": 1, "branchSummary": {"skipPrompt": False, "reserveTokens": 7}}
 
 
 async def test_a_setting_is_written_for_a_trusted_project(ctx, place):
@@ -129,7 +129,7 @@ async def test_a_value_that_the_command_line_overrides_is_written_and_not_in_for
 
 
 @pytest.mark.parametrize(
-    ("key", "nearest"), [("retry.maxRetrys", "retry.maxRetries"), ("lamp.color", "lamp.colour"), ("them", "theme")]
+    ("key", "nearest"), [("outputPads", "outputPad"), ("lamp.color", "lamp.colour"), ("them", "theme")]
 )
 async def test_an_unknown_setting_is_refused_with_the_nearest_names(ctx, place, key, nearest):
     with pytest.raises(UnknownName, match="Unknown setting") as raised:
@@ -142,12 +142,12 @@ async def test_an_unknown_setting_is_refused_with_the_nearest_names(ctx, place, 
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("retry.maxRetries", "many", "must be a whole number"),
+        ("outputPad", "many", "must be a whole number"),
         ("lamp.colour", "blue", "'lamp.colour' must be red or green, not \"blue\""),
         ("theme", 3, "must be a string"),
         ("lamp", {"colour": "red"}, "Unknown setting"),
         ("", 3, "Unknown setting"),
-        ("guardrails.enabled", "false", "must be true or false"),
+        ("images.blockImages", "false", "must be true or false"),
     ],
 )
 async def test_a_value_of_a_wrong_type_is_refused(ctx, place, key, value, problem):
@@ -169,8 +169,8 @@ async def test_a_declared_setting_is_written(ctx, place):
     assert place.read(place.user) == {"lamp": {"colour": "green"}}
 
 
-PROTECTED = ["guardrails.enabled", "budgets.perDay", "plugins.disabled", "defaultProjectTrust"]
-VALUES = {"guardrails.enabled": False, "budgets.perDay": 9, "plugins.disabled": ["x"], "defaultProjectTrust": "always"}
+PROTECTED = ["images.blockImages", "budgets.perDay", "plugins.disabled", "defaultProjectTrust"]
+VALUES = {"images.blockImages": False, "budgets.perDay": 9, "plugins.disabled": ["x"], "defaultProjectTrust": "always"}
 
 
 @pytest.mark.parametrize("key", PROTECTED)
@@ -193,7 +193,7 @@ async def test_the_user_is_asked_before_a_protected_setting_is_written(started, 
 async def test_the_user_can_say_no(started, fake_ui, place):
     fake_ui.answers(False)
     with pytest.raises(UserError, match="did not allow a plugin"):
-        await started(ui=fake_ui).ctx.settings.set("guardrails.enabled", False)
+        await started(ui=fake_ui).ctx.settings.set("images.blockImages", False)
 
     assert place.read(place.user) is None
 

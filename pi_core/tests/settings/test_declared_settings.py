@@ -63,3 +63,4 @@ def test_a_setting_below_any_name_is_read_for_one():
     settings = Settings.in_memory({"acme": {"of": {"a.b/c": {"count": 7}}}})
 
     assert [setting.read(settings, "a.b/c"), setting.read(settings, "d")] == [7, 3]
+    assert setting.read(settings, "d", default=9) == 9

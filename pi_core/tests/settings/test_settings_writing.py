@@ -230,11 +230,11 @@ class TestRefusals:
         ("key", "value", "message"),
         [
             (
-                "retry.maxRetries",
+                "outputPad",
                 "many",
-                "Setting 'retry.maxRetries' must be a whole number of at least 0, not \"many\".",
+                "Setting 'outputPad' must be a whole number of at least 0, not \"many\".",
             ),
-            ("retry", {"maxRetries": -1}, "Setting 'retry.maxRetries' must be a whole number of at least 0, not -1."),
+            ("hooks", {"timeout": -1}, "Setting 'hooks.timeout' must be a number of at least 0.001, not -1."),
             ("steeringMode", "both", "Setting 'steeringMode' must be one-at-a-time or all, not \"both\"."),
             ("extensions", ["a", 1], "Setting 'extensions.1' must be a string, not 1."),
             ("theme.dark", 1, "Setting 'theme' is a string; there is no 'theme.dark'."),

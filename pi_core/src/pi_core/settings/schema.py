@@ -223,21 +223,8 @@ class ProviderRetrySettings:
 
 
 class RetrySettings:
-    """Retries of requests that fail for a temporary reason."""
+    """Retries of the transport; those of pi are settings of the plugin that decides about them."""
 
-    enabled: bool = _setting(True, "Retry automatically when a request fails for a temporary reason", project="set")
-    max_retries: int = _setting(3, "Number of attempts after the first one", at_least=0, project="set")
-    base_delay_ms: int = _setting(
-        2000, "Milliseconds before the first retry; doubled each time", at_least=0, project="set"
-    )
-    max_delay_ms: int = _setting(60_000, "Longest wait between two retries, in milliseconds", at_least=0, project="set")
-    max_agent_delay_ms: int | None = _setting(
-        None, "Alias of `retry.maxDelayMs`, which takes precedence", at_least=0, project="set"
-    )
-    jitter: float = _setting(0.0, "Random part of each wait, as a fraction from 0 to 1", at_least=0, project="set")
-    failover: Names = _setting(
-        list, "Models, as `provider/id`, to continue with if retrying does not help", project="set", consent=True
-    )
     provider: ProviderRetrySettings = _group(ProviderRetrySettings, "Limits of a single request")
 
 

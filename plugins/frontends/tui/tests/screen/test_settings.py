@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pi_core import PluginHost, Settings
 from pi_tui.port.local_settings import _LABELS, _MENU, read_settings
 from pi_tui.selectors.settings import SettingSelector
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
+
+
+@pytest.fixture
+def pi_session(pi_session: AgentSession) -> AgentSession:
+    """Return the session; the settings of pi's plugins are known in it."""
+    PluginHost(Settings.in_memory()).declare_settings(pi_session.settings)
+    return pi_session
 
 
 async def test_a_setting_is_found_and_changed(desk, pi_session: AgentSession) -> None:
@@ -27,17 +35,17 @@ async def test_a_setting_is_found_and_changed(desk, pi_session: AgentSession) ->
 
 
 async def test_an_emptied_value_is_the_default_again(desk, pi_session: AgentSession) -> None:
-    pi_session.settings.set("retry.maxRetries", 7)
+    pi_session.settings.set("localServersTimeoutMs", 7)
 
     async with desk((100, 40)) as user:
         await user.type("/settings", "enter")
-        await user.press(*"retry.maxRetries")
-        await user.sees("→ retry.maxRetries", "7")
+        await user.press(*"localServersTimeoutMs")
+        await user.sees("→ localServersTimeoutMs", "7")
         await user.press("enter", "ctrl+u", "enter")
         await user.when(lambda: "The default" in user.text and "  7" not in user.text)
         await user.press("escape")
 
-    assert pi_session.settings.get("retry.maxRetries") is None
+    assert pi_session.settings.get("localServersTimeoutMs") is None
 
 
 async def test_a_theme_is_previewed_and_left_again(
@@ -92,7 +100,7 @@ async def test_the_menu_has_what_people_change_in_words_and_leads_to_all_setting
         await user.type("/settings", "enter")
         menu = await user.sees("→ Model", "Model of new sessions", "Look    Theme", "Compact long conversations")
         assert "packages.installer" not in menu
-        assert "retry.maxRetries" not in menu
+        assert "localServersTimeoutMs" not in menu
 
         await user.press("up")
         await user.sees("→         All settings ...")
@@ -107,8 +115,8 @@ async def test_the_menu_has_what_people_change_in_words_and_leads_to_all_setting
 async def test_a_search_of_the_menu_finds_all_settings_by_words_and_names(desk) -> None:
     async with desk((100, 40)) as user:
         await user.type("/settings", "enter")
-        await user.type("maxRetries")
-        await user.sees("retry.maxRetries")
+        await user.type("localServers")
+        await user.sees("localServersTimeoutMs")
         await user.press("ctrl+u")
         await user.type("dangerous commands")
         await user.sees("Ask before dangerous commands  off", "guardrails.enabled · The default")
@@ -146,9 +154,9 @@ async def test_the_effort_of_a_model_is_chosen_from_the_models_and_the_levels(de
     assert pi_session.settings.get("modelThinkingLevels") == {reference: "high"}
 
 
-def test_the_settings_of_the_menu_exist(pi_session: AgentSession) -> None:
+def test_the_settings_of_the_menu_exist() -> None:
     named = [name for names in _MENU.values() for name in names]
-    assert {*named} <= {each.name for each in pi_session.settings.known}
+    assert {*named} <= {each.name for each in PluginHost(Settings.in_memory()).known_settings}
     assert len(named) < 40
 
 

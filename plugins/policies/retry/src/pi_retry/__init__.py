@@ -12,9 +12,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiAPI, PiContext, Service
+    from pi_hookspecs import PiAPI, PiContext, PluginSetting, Service
 
-__all__ = ["activate", "register_services"]
+__all__ = ["activate", "register_services", "register_settings"]
 
 
 @hookimpl
@@ -40,3 +40,11 @@ def register_services() -> Sequence[Service]:
     from pi_retry.policy import Backoff
 
     return [Backoff()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``retry.*``."""
+    from pi_retry.settings import SETTINGS
+
+    return SETTINGS

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pi_hookspecs import PiError, RetryDecision
 from pi_retry.kinds import WORTH_WAITING, kind_of, server_hint_ms, status_of
+from pi_retry.settings import BASE_DELAY, ENABLED, FAILOVER, JITTER, MAX_AGENT_DELAY, MAX_DELAY, MAX_RETRIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Backoff"]
 
-MAX_RETRIES = 3
-BASE_DELAY_MS = 2000
-MAX_DELAY_MS = 60_000
 LONGEST_HINT_MS = 60_000
 
 _ANOTHER_MODEL_HELPS = WORTH_WAITING | {"quota", "auth"}
@@ -32,11 +30,11 @@ class Backoff:
     def decide(self, message: AssistantMessage, attempt: int, ctx: PiContext) -> RetryDecision | None:
         """Return when to retry, or None to give up."""
         settings = ctx.settings
-        if settings.get_bool("retry.enabled", default=True) is False:
+        if not ENABLED.read(settings):
             return None
         model = ctx.model
         kind = kind_of(message, model.context_window if model is not None else None, _host(model))
-        retries = _whole(settings, "retry.maxRetries", MAX_RETRIES)
+        retries = MAX_RETRIES.read(settings)
         if kind in WORTH_WAITING and attempt <= retries:
             delay = _delay_ms(message, attempt, settings)
             if delay is not None:
@@ -76,12 +74,12 @@ def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -
     for more than ``retry.provider.maxRetryDelayMs``: the user would wait without knowing why.
     """
     hint = server_hint_ms(message) or 0
-    limit = _whole(settings, "retry.provider.maxRetryDelayMs", LONGEST_HINT_MS)
+    limit = settings.get_number("retry.provider.maxRetryDelayMs", LONGEST_HINT_MS, minimum=0)
     if limit and hint > limit:
         return None
-    longest = _whole(settings, "retry.maxDelayMs", _whole(settings, "retry.maxAgentDelayMs", MAX_DELAY_MS))
-    delay = min(_whole(settings, "retry.baseDelayMs", BASE_DELAY_MS) * (1 << min(attempt - 1, 40)), longest)
-    jitter = settings.get_number("retry.jitter", 0.0, minimum=0.0)
+    longest = MAX_DELAY.read(settings, default=MAX_AGENT_DELAY.read(settings, default=MAX_DELAY.default))
+    delay = min(BASE_DELAY.read(settings) * (1 << min(attempt - 1, 40)), longest)
+    jitter = JITTER.read(settings)
     spread = round(delay * (1 + random.uniform(-1, 1) * min(jitter, 1.0)))  # noqa: S311 - no secret, only spread
     return max(hint, spread)
 
@@ -90,7 +88,7 @@ def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiConte
     """Return a retry with the model after the current one in the user's list."""
     from pi_core import error_text
 
-    names = ctx.settings.get_str_list("retry.failover")
+    names = FAILOVER.read(ctx.settings)
     if not names or kind not in _ANOTHER_MODEL_HELPS or ctx.model is None:
         return None
     # The answer names the model that failed, also where a virtual model chose it.
@@ -113,8 +111,3 @@ def _usable(names: Sequence[str], ctx: PiContext) -> list[str]:
         except PiError as error:
             ctx.ui.notify(f"Model {name!r} of the setting retry.failover is not used: {error}", "warning")
     return list(models)
-
-
-def _whole(settings: SettingsView, key: str, default: int) -> int:
-    value: Any = settings.get_number(key, default, minimum=0)
-    return int(value)
