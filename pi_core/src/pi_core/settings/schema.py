@@ -170,32 +170,6 @@ QueueMode: TypeAlias = Literal["one-at-a-time", "all"]
 Names: TypeAlias = list[str]
 
 
-class CompactionOverride:
-    """Settings of one model, under its ``provider/id``."""
-
-    enabled: bool | None = _setting(None, "Compact automatically", project="set")
-    reserve_tokens: int | None = _setting(None, "Tokens kept free for the answer", at_least=0, project="set")
-    keep_recent_tokens: int | None = _setting(
-        None, "Tokens of the latest messages that are kept unchanged", at_least=0, project="set"
-    )
-
-
-class CompactionSettings:
-    """When a long conversation is summarized."""
-
-    enabled: bool = _setting(
-        True, "Compact the conversation automatically before the model's context window is full", project="set"
-    )
-    reserve_tokens: int = _setting(16_384, "Tokens kept free for the answer", at_least=0, project="set")
-    keep_recent_tokens: int = _setting(
-        20_000, "Tokens of the latest messages that are kept unchanged", at_least=0, project="set"
-    )
-    model_overrides: dict[str, CompactionOverride] = _group(
-        CompactionOverride, "The same for individual models, by `provider/id`", each=True
-    )
-    pinned: Names = _setting(list, "Sentences that every summary keeps verbatim", project="set")
-
-
 class BranchSummarySettings:
     """Summaries of abandoned branches."""
 
@@ -595,7 +569,6 @@ class SettingsSchema(PackageSettings):
     images: ImageSettings = _group(ImageSettings, "Images for the model")
 
     # Long conversations and failures
-    compaction: CompactionSettings = _group(CompactionSettings, "When a conversation is summarized")
     branch_summary: BranchSummarySettings = _group(BranchSummarySettings, "Summaries of abandoned branches")
     retry: RetrySettings = _group(RetrySettings, "Requests that failed")
 

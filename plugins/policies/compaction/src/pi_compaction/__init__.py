@@ -9,9 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Command, PiAPI, Service
+    from pi_hookspecs import Command, PiAPI, PluginSetting, Service
 
-__all__ = ["activate", "register_commands", "register_services"]
+__all__ = ["activate", "register_commands", "register_services", "register_settings"]
 
 
 @hookimpl
@@ -36,3 +36,11 @@ def register_commands() -> Sequence[Command]:
     from pi_compaction.command import compact_command
 
     return [compact_command()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``compaction.*``."""
+    from pi_compaction.settings import SETTINGS
+
+    return SETTINGS

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_compaction.settings import (
+    ENABLED,
+    KEEP_RECENT,
+    MODEL_ENABLED,
+    MODEL_KEEP_RECENT,
+    MODEL_RESERVE,
+    PINNED,
+    RESERVE,
+)
+
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext, SettingsView
 
 __all__ = ["Limits", "branch_reserve", "limits_of", "pinned_texts"]
 
-RESERVE_TOKENS = 16_384
-KEEP_RECENT_TOKENS = 20_000
+BRANCH_RESERVE_TOKENS = 16_384
 
 
 class Limits(NamedTuple):
@@ -43,21 +52,18 @@ def limits_of(ctx: PiContext) -> Limits | None:
     model, settings = ctx.model, ctx.settings
     if model is None:
         return None
-    enabled = settings.get_bool("compaction.enabled", default=True)
-    reserve = settings.get_number("compaction.reserveTokens", RESERVE_TOKENS, minimum=0)
-    keep = settings.get_number("compaction.keepRecentTokens", KEEP_RECENT_TOKENS, minimum=0)
+    enabled, reserve, keep = ENABLED.read(settings), RESERVE.read(settings), KEEP_RECENT.read(settings)
     if settings.get("compaction.modelOverrides"):
         for name in (model.id, model.reference):
-            at = ("compaction", "modelOverrides", name)
-            enabled = settings.get_bool((*at, "enabled"), enabled)
-            reserve = settings.get_number((*at, "reserveTokens"), reserve, minimum=0)
-            keep = settings.get_number((*at, "keepRecentTokens"), keep, minimum=0)
-    return Limits(enabled, model.context_window, _at_most_half(int(reserve), model.context_window), int(keep))
+            enabled = MODEL_ENABLED.read(settings, name, default=enabled)
+            reserve = MODEL_RESERVE.read(settings, name, default=reserve)
+            keep = MODEL_KEEP_RECENT.read(settings, name, default=keep)
+    return Limits(enabled, model.context_window, _at_most_half(reserve, model.context_window), keep)
 
 
 def branch_reserve(ctx: PiContext, window: int) -> int:
     """Return the tokens of a window that are reserved when a branch is summarised (``branchSummary.reserveTokens``)."""
-    reserve = ctx.settings.get_number("branchSummary.reserveTokens", RESERVE_TOKENS, minimum=0)
+    reserve = ctx.settings.get_number("branchSummary.reserveTokens", BRANCH_RESERVE_TOKENS, minimum=0)
     return _at_most_half(int(reserve), window)
 
 
@@ -67,4 +73,4 @@ def _at_most_half(reserve: int, window: int) -> int:
 
 def pinned_texts(settings: SettingsView) -> list[str]:
     """Return the texts that every summary keeps verbatim (``compaction.pinned``)."""
-    return [text for text in settings.get_str_list("compaction.pinned") if text.strip()]
+    return [text for text in PINNED.read(settings) if text.strip()]
