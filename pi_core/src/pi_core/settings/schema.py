@@ -278,12 +278,6 @@ class SystemPromptSettings:
     )
 
 
-class MemorySettings:
-    """MEMORY.md."""
-
-    enabled: bool = _setting(False, "Offer the memory tools even if there is no MEMORY.md yet", project="set")
-
-
 class AgentTrashSettings:
     """Worktrees of agents that were dropped, and can come back."""
 
@@ -597,7 +591,6 @@ class SettingsSchema(PackageSettings):
     guardrails: GuardrailSettings = _group(GuardrailSettings, "Checks before a tool runs")
     redact: RedactSettings = _group(RedactSettings, "Secrets in stored data")
     sandbox: SandboxSettings = _group(SandboxSettings, "Where programs can write and connect")
-    memory: MemorySettings = _group(MemorySettings, "MEMORY.md")
 
     # Resources
     default_project_trust: Literal["ask", "always", "never"] = _setting(

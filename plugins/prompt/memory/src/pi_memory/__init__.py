@@ -9,9 +9,17 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiAPI, PiContext, ProjectFile, ResourceKind, SystemPromptEvent, SystemPromptResult
+    from pi_hookspecs import (
+        PiAPI,
+        PiContext,
+        PluginSetting,
+        ProjectFile,
+        ResourceKind,
+        SystemPromptEvent,
+        SystemPromptResult,
+    )
 
-__all__ = ["activate", "register_project_files", "register_resource_kinds", "system_prompt"]
+__all__ = ["activate", "register_project_files", "register_resource_kinds", "register_settings", "system_prompt"]
 
 
 @hookimpl
@@ -37,6 +45,14 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
     from pi_memory.kind import memory_kind
 
     return [memory_kind()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``memory.enabled``."""
+    from pi_memory.offer import ENABLED
+
+    return [ENABLED]
 
 
 @hookimpl

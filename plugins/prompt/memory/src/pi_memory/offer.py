@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_hookspecs import PluginSetting
 from pi_memory.places import exists_any
 
 if TYPE_CHECKING:
@@ -11,7 +12,14 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import PiAPI, PiContext, SessionStartEvent
 
-__all__ = ["Offer"]
+__all__ = ["ENABLED", "Offer"]
+
+ENABLED = PluginSetting(
+    "memory.enabled",
+    schema={"type": "boolean", "default": False},
+    description="Offer the memory tools even if there is no MEMORY.md yet",
+    project="set",
+)
 
 
 class Offer:
@@ -29,7 +37,7 @@ class Offer:
         """Check again: another session may be of another project."""
         while self._take_away:
             self._take_away.pop()()
-        if not (exists_any(ctx) or ctx.settings.get_bool("memory.enabled", default=False)):
+        if not (exists_any(ctx) or ENABLED.read(ctx.settings)):
             return
         from pi_memory.tools import forget, remember
 
