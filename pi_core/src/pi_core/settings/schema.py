@@ -406,14 +406,6 @@ class SandboxSettings:
     )
 
 
-class AcpSettings:
-    """``acp``: of ``pi acp``."""
-
-    terminal: bool = _setting(
-        False, "Run commands in the [editor's](acp.md) terminals, where pi's limits do not apply", project="disable"
-    )
-
-
 class GuardrailSettings:
     """Checks before a tool runs."""
 
@@ -586,7 +578,6 @@ class SettingsSchema(PackageSettings):
     plugins: PluginSettings = _group(PluginSettings, "Which plugins are used")
     hooks: HookSettings = _group(HookSettings, "How long plugins may take")
     agents: AgentSettings = _group(AgentSettings, "Tasks that the model hands to agents")
-    acp: AcpSettings = _group(AcpSettings, "pi inside editors")
     budgets: BudgetSettings = _group(BudgetSettings, "[Budgets](budgets.md); no limit if not set")
     guardrails: GuardrailSettings = _group(GuardrailSettings, "Checks before a tool runs")
     redact: RedactSettings = _group(RedactSettings, "Secrets in stored data")

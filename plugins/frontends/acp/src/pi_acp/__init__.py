@@ -9,7 +9,9 @@ from pi_hookspecs import Subcommand, hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["register_subcommands"]
+    from pi_hookspecs import PluginSetting
+
+__all__ = ["register_settings", "register_subcommands"]
 
 
 @hookimpl
@@ -17,6 +19,14 @@ def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi acp``."""
     description = "Serve an editor: the Agent Client Protocol on stdin and stdout"
     return [Subcommand("acp", run=_run, description=description, takes_options=True)]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``acp.terminal``."""
+    from pi_acp.settings import TERMINAL
+
+    return [TERMINAL]
 
 
 def _run(arguments: list[str], host: Any) -> int:

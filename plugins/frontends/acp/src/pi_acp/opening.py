@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.session import EditorSession
+from pi_acp.settings import TERMINAL
 from pi_acp.start_options import StartOptions
 from pi_core.base.process.streams import warn
 from pi_core.conversation.toolbox import with_servers
@@ -65,7 +66,7 @@ class SessionHooks:
 
     def commands(self, ctx: PiContext) -> Any:
         """Return the editor's terminals if the user has set ``acp.terminal``."""
-        if not ctx.settings.get_bool("acp.terminal", default=False):
+        if not TERMINAL.read(ctx.settings):
             return None
         return self._owner.terminals(getattr(ctx, "call_id", ""))
 
