@@ -370,15 +370,9 @@ class BudgetSettings(BudgetScopes):
 
 
 class RedactSettings:
-    """``redact``: of the plugin of that name."""
+    """What the engine itself does with the texts that plugins clean of secrets."""
 
-    enabled: bool = _setting(True, "Keep [secrets](redaction.md) out of stored data", project="enable")
-    provider: bool = _setting(False, "Also replace secrets in requests; tools get the originals", project="enable")
     output: bool = _setting(False, "Also replace secrets in the output of JSON and RPC mode", project="enable")
-    strict: bool = _setting(
-        False, "Also replace random-looking values of key-like names; refuse invalid patterns", project="enable"
-    )
-    patterns: Names = _setting(list, "Additional secrets, as regular expressions", project="add")
 
 
 class SandboxSettings:

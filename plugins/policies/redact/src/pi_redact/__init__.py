@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from pi_hookspecs import Command, PiAPI, PiContext, Service, SessionStartEvent, Subcommand
+    from pi_hookspecs import Command, PiAPI, PiContext, PluginSetting, Service, SessionStartEvent, Subcommand
 
-__all__ = ["activate", "register_commands", "register_services", "register_subcommands"]
+__all__ = ["activate", "register_commands", "register_services", "register_settings", "register_subcommands"]
 
 
 @hookimpl
@@ -42,6 +42,14 @@ def register_subcommands() -> list[Subcommand]:
     from pi_redact.subcommand import run_subcommand
 
     return [Subcommand("redact", run=run_subcommand, description="Find secrets in session files, or remove them")]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``redact.*``."""
+    from pi_redact.settings import SETTINGS
+
+    return SETTINGS
 
 
 @hookimpl

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_hookspecs import UserError
+from pi_redact.settings import ENABLED, PATTERNS, PROVIDER, STRICT
 
 if TYPE_CHECKING:
     from pi_hookspecs import SettingsView
@@ -42,18 +43,18 @@ def read_options(settings: SettingsView) -> Options | None:
     Raises:
         UserError: A pattern cannot be used, and ``redact.strict`` is set.
     """
-    if not settings.get_bool("redact.enabled", default=True):
+    if not ENABLED.read(settings):
         return None
-    strict = settings.get_bool("redact.strict", default=False)
+    strict = STRICT.read(settings)
     patterns, problems = [], []
-    for text in settings.get_str_list("redact.patterns"):
+    for text in PATTERNS.read(settings):
         try:
             patterns.append(("custom", _tried(text)))
         except ValueError as error:
             problems.append(f"setting redact.patterns: {text!r:.200} is not used: {error}")
     if problems and strict:
-        raise UserError(f"{problems[0]} ({settings.place('redact.patterns')})")
-    provider = settings.get_bool("redact.provider", default=False)
+        raise UserError(f"{problems[0]} ({settings.place(PATTERNS.name)})")
+    provider = PROVIDER.read(settings)
     return Options(provider=provider, strict=strict, patterns=tuple(patterns), problems=tuple(problems))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_redact.settings import ENABLED, PATTERNS, STRICT
+
 if TYPE_CHECKING:
     from pi_hookspecs import SecretValues, SettingsView
     from pi_redact.redactor import Redactor
 
 __all__ = ["Funnel"]
-
-_SETTINGS = ("redact.strict", "redact.patterns")
 
 
 class Funnel:
@@ -24,14 +24,14 @@ class Funnel:
 
     def redact(self, text: str, settings: SettingsView, secrets: SecretValues) -> str:
         """Return the text with marks for secrets; the same object if it has none, or redaction is off."""
-        if not text or settings.get_bool("redact.enabled", default=True) is False:
+        if not text or not ENABLED.read(settings):
             return text
         redactor = self._redactor(settings)
         redactor.know((each.source, each.value) for each in secrets.known())
         return redactor.redact(text)
 
     def _redactor(self, settings: SettingsView) -> Redactor:
-        asked = (settings.agent_dir, *(repr(settings.get(name)) for name in _SETTINGS))
+        asked = (settings.agent_dir, *(repr(settings.get(each.name)) for each in (STRICT, PATTERNS)))
         if self._made is None or self._made[0] != asked:
             from pi_redact.key import mark_key
             from pi_redact.options import Options, read_options

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
+from pi_redact.settings import PROVIDER, STRICT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +38,10 @@ def handlers(ctx: PiContext) -> dict[str, Callable[..., Any]]:
         "session_before_append": lambda event, ctx: hooks().session_before_append(event, ctx),
         "tool_result": _learn_environment_files,
     }
-    if ctx.settings.get_bool("redact.provider", default=False):
+    if PROVIDER.read(ctx.settings):
         found["before_provider_request"] = lambda event, ctx: hooks().before_provider_request(event, ctx)
         found["tool_call"] = lambda event, ctx: hooks().tool_call(event, ctx)
-    if ctx.settings.get("redact.strict") is True:
+    if STRICT.read(ctx.settings):
         found["before_model_request"] = _refuse_wrong_patterns
     return found
 

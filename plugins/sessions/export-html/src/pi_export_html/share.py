@@ -153,7 +153,7 @@ def _contents(ctx: PiContext) -> Iterator[str]:
     if others := len(messages) - len(on_branch):
         yield f"- the other branches of the conversation (messages in them: {others})"
     yield f"- the system prompt, the tools, and the folder {str(ctx.cwd)!r}"
-    if ctx.settings.get_bool("redact.enabled", default=True):
+    if ctx.settings.get("redact.enabled") is not False:
         yield "- no keys, tokens and passwords that pi recognizes: they are replaced. Other private facts stay"
     else:
         yield "- all keys and passwords in it: redact.enabled is false, so nothing is replaced"
