@@ -307,68 +307,6 @@ class AgentSettings:
     trash: AgentTrashSettings = _group(AgentTrashSettings, "Worktrees of agents that were dropped, and can come back")
 
 
-class GuardrailRule:
-    """One of the user's own rules."""
-
-    action: Literal["allow", "ask", "deny"] | None = _part(None, "Action if all other fields match")
-    tool: str | None = _part(None, "Pattern of the tool's name; any tool if not set")
-    command: str | None = _part(None, "Pattern of a simple command")
-    path: str | None = _part(None, "Pattern of a file")
-    reason: str | None = _part(None, "Reason, in the user's words")
-
-
-class GuardrailAmounts:
-    """How much may be spent before the next request, or call, is refused."""
-
-    requests: float | None = _setting(None, "Requests to a model", at_least=0, project="lower")
-    tokens: float | None = _setting(None, "Tokens, sent and received", at_least=0, project="lower")
-    dollars: float | None = _setting(None, "Dollars", at_least=0, project="lower")
-    tool_calls_per_minute: float | None = _setting(None, "Tool calls within a minute", at_least=0, project="lower")
-
-
-class GuardrailLimits:
-    """What one prompt and what a session may spend."""
-
-    run: GuardrailAmounts = _group(GuardrailAmounts, "Limits of one prompt")
-    session: GuardrailAmounts = _group(GuardrailAmounts, "Limits of a session")
-
-
-class BudgetAmounts:
-    """How much may be used."""
-
-    dollars: float | None = _setting(None, "Dollars", at_least=0, project="lower")
-    tokens: float | None = _setting(None, "Tokens, sent and received", at_least=0, project="lower")
-    requests: float | None = _setting(None, "Requests to a model", at_least=0, project="lower")
-    seconds: float | None = _setting(None, "Seconds, tools included", at_least=0, project="lower")
-    tool_calls: float | None = _setting(None, "Tool calls", at_least=0, project="lower")
-
-
-class BudgetScopes:
-    """``budgets.by.NAME``: what the requests of one plugin, or of one agent, may use."""
-
-    run: BudgetAmounts = _group(BudgetAmounts, "Limits of one prompt")
-    session: BudgetAmounts = _group(BudgetAmounts, "Limits of a session")
-    day: BudgetAmounts = _group(BudgetAmounts, "Limits of a day")
-    project: BudgetAmounts = _group(BudgetAmounts, "Limits of a working directory")
-    total: BudgetAmounts = _group(BudgetAmounts, "Limits of everything in the ledger")
-
-
-class BudgetSettings(BudgetScopes):
-    """``budgets``: of the plugin of that name."""
-
-    by: dict[str, BudgetScopes] = _group(
-        BudgetScopes,
-        "The same limits for a plugin's requests, by its name, and for child sessions, by `agent:NAME`",
-        each=True,
-    )
-    unknown_price: Literal["refuse", "tokens", "ignore"] = _setting(
-        "tokens",
-        "What to do with models of unknown price if dollars are limited: refuse them, count only their tokens and"
-        " say so, or count without a notice",
-        project=("refuse", "tokens", "ignore"),
-    )
-
-
 class RedactSettings:
     """What the engine itself does with the texts that plugins clean of secrets."""
 
@@ -398,19 +336,6 @@ class SandboxSettings:
     env: Names = _setting(
         list, "Environment variables that programs get even though they look like keys", project="narrow"
     )
-
-
-class GuardrailSettings:
-    """Checks before a tool runs."""
-
-    enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths", project="enable")
-    rules: list[GuardrailRule] = _setting(
-        list, "Rules to check before pi's own; the first match applies", project="restrict"
-    )
-    protected_paths: Names = _setting(
-        list, "Names of additional protected files; `!name` removes one", project="restrict"
-    )
-    limits: GuardrailLimits = _group(GuardrailLimits, "[Budgets](budgets.md); no limit if not set")
 
 
 class PluginSettings:
@@ -572,8 +497,6 @@ class SettingsSchema(PackageSettings):
     plugins: PluginSettings = _group(PluginSettings, "Which plugins are used")
     hooks: HookSettings = _group(HookSettings, "How long plugins may take")
     agents: AgentSettings = _group(AgentSettings, "Tasks that the model hands to agents")
-    budgets: BudgetSettings = _group(BudgetSettings, "[Budgets](budgets.md); no limit if not set")
-    guardrails: GuardrailSettings = _group(GuardrailSettings, "Checks before a tool runs")
     redact: RedactSettings = _group(RedactSettings, "Secrets in stored data")
     sandbox: SandboxSettings = _group(SandboxSettings, "Where programs can write and connect")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_budgets.limits import read_budgets
-from pi_core import Settings
+from pi_core import PluginHost, Settings
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def read(files: tuple[Path, Path], **flags: str) -> Budgets:
     own, project = files
     settings = Settings.load(project.parent.parent, own.parent, trust=True)
+    PluginHost(settings).declare_settings(settings)
     return read_budgets(settings, lambda name: flags.get(name.replace("-", "_")))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pi_guardrails
-from pi_core import Settings
+from pi_core import PluginHost, Settings
 from pi_guardrails.settings import is_enabled, limits_of
 from pi_hookspecs import UserError
 from pi_testing import text, tool_call
@@ -128,7 +128,9 @@ def settings_of(tmp_path: Path, everywhere: str | bytes, project: str = "") -> S
     (tmp_path / "project" / ".pi" / "settings.json").write_text(project)
     file = tmp_path / "settings.json"
     file.write_bytes(everywhere if isinstance(everywhere, bytes) else everywhere.encode())
-    return Settings.load(tmp_path / "project", tmp_path, trust=True, environ={})
+    settings = Settings.load(tmp_path / "project", tmp_path, trust=True, environ={})
+    PluginHost(settings).declare_settings(settings)
+    return settings
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ def _steps(agent: str, host: PluginHost, cwd: Path, which: str, *, trusted: bool
     module, home = agent_of(agent), home_dir()
     agent_dir = Path(host.settings.agent_dir)
     settings = Settings.load(cwd, agent_dir, trust=trusted)
+    host.declare_settings(settings)
     places = [Place(scope="user", root=home, target=agent_dir, settings=settings)]
     if os.path.realpath(cwd) != os.path.realpath(home):
         if trusted:

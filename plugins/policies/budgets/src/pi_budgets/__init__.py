@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pi_budgets.hooks import Hooks
     from pi_hookspecs import (
         ChildSessionEndEvent,
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
         ModelUsageEvent,
         PiAPI,
         PiContext,
+        PluginSetting,
         SessionStartEvent,
         Subcommand,
     )
@@ -30,6 +33,7 @@ __all__ = [
     "model_usage",
     "register_commands",
     "register_flags",
+    "register_settings",
     "register_subcommands",
 ]
 
@@ -62,6 +66,14 @@ def register_subcommands() -> list[Subcommand]:
     from pi_hookspecs import Subcommand
 
     return [Subcommand("usage", run=run_subcommand, description="Show usage and cost by day, model, plugin or project")]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``budgets.*``."""
+    from pi_budgets.settings import SETTINGS
+
+    return SETTINGS
 
 
 @hookimpl

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field, frozen
 
 from pi_budgets.amounts import MEASURES, SCOPES, SHARED
+from pi_budgets.settings import GUARDED, GUARDED_SCOPES, UNKNOWN_PRICE
 from pi_hookspecs import UserError, WrongUse
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from pi_hookspecs import SettingsView
 
 __all__ = ["Budgets", "Limit", "read_budgets"]
-
-_UNKNOWN_PRICE = ("ignore", "tokens", "refuse")
 
 _TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -59,7 +58,7 @@ class Budgets:
     """
 
     limits: tuple[Limit, ...] = ()
-    unknown_price: str = "tokens"
+    unknown_price: str = UNKNOWN_PRICE.default
 
     @property
     def are_shared(self) -> bool:
@@ -91,7 +90,7 @@ class _Merged:
     """The merged budgets of all settings files."""
 
     limits: dict[tuple[str | None, str, str], Limit] = field(factory=dict)
-    unknown_price: str = "tokens"
+    unknown_price: str = UNKNOWN_PRICE.default
 
     def add(self, layer: _Layer, value: Any) -> None:
         """Merge one file's budgets."""
@@ -126,8 +125,9 @@ class _Layer:
     def unknown_price(self, value: Any) -> str | None:
         """Return ``budgets.unknownPrice``; None if it is not set."""
         given: str | None = value.get("unknownPrice") if isinstance(value, dict) else None
-        if given is not None and given not in _UNKNOWN_PRICE:
-            raise self._error(("budgets", "unknownPrice"), _must_be(f"one of {', '.join(_UNKNOWN_PRICE)}", given))
+        known = UNKNOWN_PRICE.schema["enum"]
+        if given is not None and given not in known:
+            raise self._error(("budgets", "unknownPrice"), _must_be(f"one of {', '.join(reversed(known))}", given))
         return given
 
     def _scope(self, steps: tuple[str, ...], measures: Any, who: str | None) -> Iterator[tuple[Limit, float | None]]:
@@ -170,10 +170,10 @@ def _of_guardrails(settings: SettingsView) -> Iterator[Limit]:
     """Yield ``guardrails.limits`` while the guard is enabled; if they are invalid, the guard refuses everything."""
     if settings.get("guardrails.enabled") is not True:
         return
-    for scope in ("run", "session"):
+    for scope in GUARDED_SCOPES:
         amounts = settings.get(("guardrails", "limits", scope))
         for measure, amount in amounts.items() if isinstance(amounts, dict) else ():
-            if measure in ("dollars", "tokens", "requests") and _is_amount(amount):
+            if measure in GUARDED and _is_amount(amount):
                 setting = f"guardrails.limits.{scope}.{measure}"
                 yield Limit(setting=setting, scope=scope, measure=measure, amount=amount)
 

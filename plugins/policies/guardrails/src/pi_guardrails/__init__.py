@@ -9,9 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PermissionStore, PiAPI
+    from pi_hookspecs import PermissionStore, PiAPI, PluginSetting
 
-__all__ = ["activate", "pi_when", "register_permissions"]
+__all__ = ["activate", "pi_when", "register_permissions", "register_settings"]
 
 pi_when = {"settings": ["guardrails"]}
 
@@ -30,3 +30,11 @@ def register_permissions() -> Sequence[PermissionStore]:
     from pi_guardrails.permissions import GuardRules
 
     return [GuardRules()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``guardrails.*``."""
+    from pi_guardrails.settings import SETTINGS
+
+    return SETTINGS

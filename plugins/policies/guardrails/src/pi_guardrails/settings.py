@@ -9,14 +9,25 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import UserError
+from pi_hookspecs import PluginSetting, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_hookspecs import SettingsView
 
-__all__ = ["AMOUNTS", "RATE", "SCOPES", "is_enabled", "items_of", "limits_of", "list_of", "mistake", "must_be"]
+__all__ = [
+    "AMOUNTS",
+    "RATE",
+    "SCOPES",
+    "SETTINGS",
+    "is_enabled",
+    "items_of",
+    "limits_of",
+    "list_of",
+    "mistake",
+    "must_be",
+]
 
 SCOPES = ("run", "session")
 AMOUNTS = ("requests", "tokens", "dollars")
@@ -25,6 +36,47 @@ RATE = "toolCallsPerMinute"
 _TOP = ("guardrails",)
 _LIMITS = (*_TOP, "limits")
 _KEYS = frozenset({"enabled", "rules", "protectedPaths", "limits"})
+
+_RULE = {
+    "type": "object",
+    "properties": {
+        "action": {"enum": ["allow", "ask", "deny"], "description": "Action if all other fields match"},
+        "tool": {"type": "string", "description": "Pattern of the tool's name; any tool if not set"},
+        "command": {"type": "string", "description": "Pattern of a simple command"},
+        "path": {"type": "string", "description": "Pattern of a file"},
+        "reason": {"type": "string", "description": "Reason, in the user's words"},
+    },
+}
+SETTINGS = (
+    PluginSetting(
+        "guardrails.enabled",
+        schema={"type": "boolean", "default": False},
+        description="Ask before dangerous commands and writes to protected paths",
+        project="enable",
+    ),
+    PluginSetting(
+        "guardrails.rules",
+        schema={"type": "array", "items": _RULE, "default": []},
+        description="Rules to check before pi's own; the first match applies",
+        project="restrict",
+    ),
+    PluginSetting(
+        "guardrails.protectedPaths",
+        schema={"type": "array", "items": {"type": "string"}, "default": []},
+        description="Names of additional protected files; `!name` removes one",
+        project="restrict",
+    ),
+    *(
+        PluginSetting(
+            f"guardrails.limits.{scope}.{RATE}",
+            schema={"type": "number", "minimum": 0},
+            description="Tool calls within a minute",
+            project="lower",
+        )
+        for scope in SCOPES
+    ),
+)
+"""The declarations. The other limits are declared by the plugin that keeps them."""
 
 
 def is_enabled(settings: SettingsView) -> bool:
