@@ -313,31 +313,6 @@ class RedactSettings:
     output: bool = _setting(False, "Also replace secrets in the output of JSON and RPC mode", project="enable")
 
 
-class SandboxSettings:
-    """``sandbox``: of the plugin of that name."""
-
-    mode: Literal["off", "auto", "bwrap", "landlock", "seatbelt"] = _setting(
-        "off",
-        "Engine of the [sandbox](sandbox.md); `auto` selects the first one that works",
-        project=("bwrap", "auto", "landlock", "seatbelt", "off"),
-    )
-    network: Literal["off", "allow", "open"] = _setting(
-        "off",
-        "What sandboxed programs can reach: nothing, the hosts in `allow`, or everything",
-        project=("off", "allow", "open"),
-    )
-    allow: Names = _setting(
-        list, "Hosts to allow if `network` is `allow`: `host`, `host:port` or `*.domain`", project="narrow"
-    )
-    write: Names = _setting(
-        list, "Folders that programs can change, in addition to the working directory", project="narrow"
-    )
-    deny_read: Names = _setting(list, "Paths that programs cannot read, in addition to keys and logins", project="add")
-    env: Names = _setting(
-        list, "Environment variables that programs get even though they look like keys", project="narrow"
-    )
-
-
 class PluginSettings:
     """Which plugins are used, and in which order."""
 
@@ -498,7 +473,6 @@ class SettingsSchema(PackageSettings):
     hooks: HookSettings = _group(HookSettings, "How long plugins may take")
     agents: AgentSettings = _group(AgentSettings, "Tasks that the model hands to agents")
     redact: RedactSettings = _group(RedactSettings, "Secrets in stored data")
-    sandbox: SandboxSettings = _group(SandboxSettings, "Where programs can write and connect")
 
     # Resources
     default_project_trust: Literal["ask", "always", "never"] = _setting(

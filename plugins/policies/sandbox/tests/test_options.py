@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pi_core import Settings
+from pi_core import PluginHost, Settings
 from pi_hookspecs import UserError
 from pi_sandbox.options import read_options
 
@@ -20,7 +20,9 @@ def options(tmp_path):
         for folder, values in ((agent_dir, own), (cwd / ".pi", project)):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "settings.json").write_text(json.dumps({} if values is None else {"sandbox": values}))
-        return read_options(Settings.load(cwd=cwd, agent_dir=agent_dir, trust=True), engine)
+        settings = Settings.load(cwd=cwd, agent_dir=agent_dir, trust=True)
+        PluginHost(settings).declare_settings(settings)
+        return read_options(settings, engine)
 
     return read
 

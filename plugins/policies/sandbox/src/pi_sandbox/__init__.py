@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Command, Flag, PermissionStore, PiAPI, PiContext, Service, SessionStartEvent, Subcommand
+    from collections.abc import Sequence
+
+    from pi_hookspecs import (
+        Command,
+        Flag,
+        PermissionStore,
+        PiAPI,
+        PiContext,
+        PluginSetting,
+        Service,
+        SessionStartEvent,
+        Subcommand,
+    )
     from pi_sandbox.hooks import Hooks
 
 __all__ = [
@@ -17,6 +29,7 @@ __all__ = [
     "register_flags",
     "register_permissions",
     "register_services",
+    "register_settings",
     "register_subcommands",
 ]
 
@@ -63,6 +76,14 @@ def register_subcommands() -> list[Subcommand]:
     from pi_sandbox.subcommand import run_subcommand
 
     return [Subcommand("sandbox", run=run_subcommand, description="Run a command in the sandbox, or test its engines")]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``sandbox.*``."""
+    from pi_sandbox.settings import SETTINGS
+
+    return SETTINGS
 
 
 @hookimpl

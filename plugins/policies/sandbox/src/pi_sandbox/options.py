@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import evolve, frozen
 
 from pi_hookspecs import UserError
+from pi_sandbox.settings import MODE, NETWORK
 
 if TYPE_CHECKING:
     from pi_hookspecs import SettingsView
 
 __all__ = ["ENGINES", "NETWORKS", "Options", "read_options"]
 
-ENGINES = ("off", "auto", "bwrap", "landlock", "seatbelt")
-NETWORKS = ("off", "allow", "open")
+ENGINES = tuple(MODE.schema["enum"])
+NETWORKS = tuple(NETWORK.schema["enum"])
 """From strictest to loosest."""
 
 _LISTS = ("allow", "write", "denyRead", "env")
@@ -40,8 +41,8 @@ class Options:
         env: Variables that are passed on although they look like keys.
     """
 
-    mode: str = "off"
-    network: Literal["off", "allow", "open"] = "off"
+    mode: str = MODE.default
+    network: Literal["off", "allow", "open"] = NETWORK.default
     allow: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     deny_read: tuple[str, ...] = ()
