@@ -278,35 +278,6 @@ class SystemPromptSettings:
     )
 
 
-class AgentTrashSettings:
-    """Worktrees of agents that were dropped, and can come back."""
-
-    days: float = _setting(
-        14, "Days that a dropped worktree can come back; 0 removes it at once", at_least=0, project="nothing"
-    )
-    megabytes: float = _setting(
-        2000, "Size of a repository's dropped worktrees together; the oldest go first", at_least=0, project="nothing"
-    )
-
-
-class AgentSettings:
-    """Tasks that the model hands to agents."""
-
-    enabled: bool | None = _setting(
-        None, "Offer the tool `task`. If not set, it is offered if there is an [agent file](agents.md)", project="set"
-    )
-    max_parallel: int = _setting(
-        4, "How many agents of a session work at the same time; others wait", at_least=1, project="lower"
-    )
-    caches: Names = _setting(
-        list,
-        "Patterns of names of folders that tools write again, in addition to `node_modules`, `.venv`, `__pycache__`,"
-        " `target` and those with a `CACHEDIR.TAG`: an agent's worktree is not kept for them",
-        project="nothing",
-    )
-    trash: AgentTrashSettings = _group(AgentTrashSettings, "Worktrees of agents that were dropped, and can come back")
-
-
 class RedactSettings:
     """What the engine itself does with the texts that plugins clean of secrets."""
 
@@ -471,7 +442,6 @@ class SettingsSchema(PackageSettings):
     # Plugins
     plugins: PluginSettings = _group(PluginSettings, "Which plugins are used")
     hooks: HookSettings = _group(HookSettings, "How long plugins may take")
-    agents: AgentSettings = _group(AgentSettings, "Tasks that the model hands to agents")
     redact: RedactSettings = _group(RedactSettings, "Secrets in stored data")
 
     # Resources

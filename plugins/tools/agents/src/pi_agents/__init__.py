@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Command, PiAPI, ProjectFile, ResourceKind, Subcommand
+    from collections.abc import Sequence
+
+    from pi_hookspecs import Command, PiAPI, PluginSetting, ProjectFile, ResourceKind, Subcommand
 
 __all__ = [
     "activate",
@@ -15,6 +17,7 @@ __all__ = [
     "register_commands",
     "register_project_files",
     "register_resource_kinds",
+    "register_settings",
     "register_subcommands",
 ]
 
@@ -76,3 +79,11 @@ def register_subcommands() -> list[Subcommand]:
         return run_subcommand(arguments, host)
 
     return [Subcommand("agents", run=run, description="List, check and create agent files; apply or drop worktrees")]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``agents.*``."""
+    from pi_agents.settings import SETTINGS
+
+    return SETTINGS
