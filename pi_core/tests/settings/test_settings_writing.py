@@ -93,12 +93,12 @@ class TestSetting:
 
     def test_what_others_wrote_meanwhile_stays(self, place):
         settings = place.load()
-        place.write({"shellPath": "/bin/zsh"})
+        place.write({"externalEditor": "vi"})
 
         settings.set("theme", "dark")
 
-        assert place.read() == {"shellPath": "/bin/zsh", "theme": "dark"}
-        assert settings.get("shellPath") == "/bin/zsh"
+        assert place.read() == {"externalEditor": "vi", "theme": "dark"}
+        assert settings.get("externalEditor") == "vi"
 
     def test_old_names_are_written_anew_in_their_place(self, place):
         place.write({"queueMode": "all", "x": 1})

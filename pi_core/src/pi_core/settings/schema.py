@@ -213,17 +213,6 @@ class ThinkingBudgets:
     max: int | None = _setting(None, "Tokens for thinking at this level", at_least=0, project="set")
 
 
-class BashSettings:
-    """The tool `bash`."""
-
-    max_output_file_bytes: int = _setting(
-        1024**3, "Maximum size, in bytes, of the file with a command's full output", at_least=0, project="lower"
-    )
-    keep_background: bool = _setting(
-        False, "Keep background processes of a command running when it ends", project="set"
-    )
-
-
 class ImageSettings:
     """Images for the model."""
 
@@ -410,13 +399,6 @@ class SettingsSchema(PackageSettings):
         project="narrow",
         unset=("read", "bash", "edit", "write"),
     )
-    shell_path: str | None = _setting(
-        None, "The shell that the tool `bash` uses, instead of the system's", project="nothing"
-    )
-    shell_command_prefix: str | None = _setting(
-        None, "Text to insert before every shell command, on a separate line", project="nothing"
-    )
-    bash: BashSettings = _group(BashSettings, "The tool `bash`")
     images: ImageSettings = _group(ImageSettings, "Images for the model")
 
     # Long conversations and failures

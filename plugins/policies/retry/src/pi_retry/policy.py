@@ -78,8 +78,8 @@ def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -
     if limit and hint > limit:
         return None
     longest = MAX_DELAY.read(settings, default=MAX_AGENT_DELAY.read(settings, default=MAX_DELAY.default))
-    delay = min(BASE_DELAY.read(settings) * (1 << min(attempt - 1, 40)), longest)
-    jitter = JITTER.read(settings)
+    delay: int = min(BASE_DELAY.read(settings) * (1 << min(attempt - 1, 40)), longest)
+    jitter: float = JITTER.read(settings)
     spread = round(delay * (1 + random.uniform(-1, 1) * min(jitter, 1.0)))  # noqa: S311 - no secret, only spread
     return max(hint, spread)
 

@@ -15,7 +15,7 @@ from pi_hookspecs.lazy import lazy_exports
 if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees with these imports
     from collections.abc import Sequence
 
-    from pi_hookspecs import Command, PiContext, Service, SessionShutdownEvent, Tool
+    from pi_hookspecs import Command, PiContext, PluginSetting, Service, SessionShutdownEvent, Tool
     from pi_tools.commands.local import LocalBashOperations as LocalBashOperations
     from pi_tools.factories import *
     from pi_tools.failure import ToolFailure as ToolFailure
@@ -51,7 +51,7 @@ _HOMES = {
     "truncate": "truncate_head truncate_line truncate_tail",
 }
 
-_HOOKS = ["register_commands", "register_services", "register_tools", "session_shutdown"]
+_HOOKS = ["register_commands", "register_services", "register_settings", "register_tools", "session_shutdown"]
 
 __all__ = sorted([*" ".join(_HOMES.values()).split(), *_HOOKS])  # noqa: PLE0605 - a name is written once
 
@@ -82,6 +82,14 @@ def register_services() -> Sequence[Service]:
     from pi_tools.workspace import BackgroundProcesses
 
     return [ShellRunner(), BackgroundProcesses()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare the settings of the tools that run commands."""
+    from pi_tools.declared_settings import SETTINGS
+
+    return SETTINGS
 
 
 @hookimpl
