@@ -88,13 +88,34 @@ def test_nothing_is_generated_before_the_first_use(monkeypatch: pytest.MonkeyPat
     class Unused:
         name: str
 
-    assert Unused.__slots__ == ("name", "__weakref__")
+    first, second = Unused("a"), Unused(name="b")
+
+    assert (first.name, second.name) == ("a", "b")
+    assert not hasattr(first, "__dict__")
     with pytest.raises(AssertionError, match="attrs was called"):
-        Unused("a")
+        [Unused("many") for _ in range(100)]
+
+
+def refused(*arguments: Any, **named: Any) -> Callable[[Any], None]:
+    def use(cls: Any) -> None:
+        with pytest.raises(TypeError, match="__init__"):
+            cls(*arguments, **named)
+
+    return use
+
+
+def changed(cls: Any) -> None:
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        cls(x=1).x = 2
 
 
 FIRST_USES: dict[str, Callable[[Any], Any]] = {
-    "an instance": lambda cls: cls(x=1),
+    "many instances": lambda cls: [cls(x=1) for _ in range(20)],
+    "an instance with too much": refused(1, 2, 3),
+    "an instance without a field": refused(),
+    "an instance with another field": refused(x=1, w=2),
+    "a change": changed,
+    "a changed copy": lambda cls: attrs.evolve(cls(x=1), y=2),
     "its fields": attrs.fields,
     "whether attrs made it": attrs.has,
     "its signature": inspect.signature,

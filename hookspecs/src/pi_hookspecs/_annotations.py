@@ -13,10 +13,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import attrs
-from attrs import evolve, field
+from attrs import evolve
 
 from pi_hookspecs import _docstring
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
-from attrs import field
-
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

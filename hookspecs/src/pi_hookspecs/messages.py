@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from typing import Any, Literal, TypeAlias
 
-from attrs import Factory, field
+from attrs import Factory
 
 from pi_hookspecs.content import Content, ImageContent, TextContent, ThinkingContent, ToolCall, UnknownContent
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.values import Value, nothing_more
 
 __all__ = [

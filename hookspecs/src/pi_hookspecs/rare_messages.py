@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from attrs import Factory, field
+from attrs import Factory
 
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.messages import Message, UserContent, now_ms
 from pi_hookspecs.values import Value, nothing_more
 

@@ -11,10 +11,10 @@ import json
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
-from attrs import evolve, field
+from attrs import evolve
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
-from pi_hookspecs.deferred import define, frozen
+from pi_hookspecs.deferred import define, field, frozen
 from pi_hookspecs.messages import AssistantMessage, Usage, now_ms
 from pi_hookspecs.values import ReprMixin
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from attrs import Factory, field
+from attrs import Factory
 
 from pi_hookspecs.content import ImageContent, TextContent
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:

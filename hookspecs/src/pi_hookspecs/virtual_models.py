@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from attrs import field
-
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.models import THINKING_LEVELS, VIRTUAL_API, Model, ProviderInfo
 from pi_hookspecs.values import ReprMixin
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from attrs import evolve, field
+from attrs import evolve
 
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import ReprMixin, Value
 

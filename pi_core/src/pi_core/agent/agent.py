@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import asdict, evolve, field
+from attrs import asdict, evolve
 
 from pi_core.agent.loop import run_loop
 from pi_core.agent.queue import MessageQueue
@@ -33,7 +33,7 @@ from pi_hookspecs import (
     TurnEndEvent,
     UserMessage,
 )
-from pi_hookspecs.deferred import define
+from pi_hookspecs.deferred import define, field
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

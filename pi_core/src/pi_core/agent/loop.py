@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from attrs import field
-
 from pi_core.agent.request import ask_model
 from pi_core.agent.stream import EventStream
 from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
@@ -26,7 +24,7 @@ from pi_hookspecs import (
     TurnStartEvent,
     now_ms,
 )
-from pi_hookspecs.deferred import define
+from pi_hookspecs.deferred import define, field
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

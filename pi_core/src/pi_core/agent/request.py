@@ -11,7 +11,7 @@ from contextlib import suppress
 from os import urandom
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, field
+from attrs import evolve
 
 from pi_core.agent.cancel import Grace, cancelled_from_outside
 from pi_core.agent.safe_text import exception_location, exception_message, format_exception, is_library
@@ -26,7 +26,7 @@ from pi_hookspecs import (
     ThinkingContent,
     ToolCall,
 )
-from pi_hookspecs.deferred import define
+from pi_hookspecs.deferred import define, field
 from pi_hookspecs.models import VIRTUAL_API
 from pi_hookspecs.values import ReprMixin
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from attrs import evolve, field
+from attrs import evolve
 
 from pi_hookspecs import AssistantMessage, MessageEndEvent, TextContent, ToolCall, TurnEndEvent
-from pi_hookspecs.deferred import define
+from pi_hookspecs.deferred import define, field
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

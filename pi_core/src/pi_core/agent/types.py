@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import Factory, field
+from attrs import Factory
 
 from pi_core.agent.convert import default_convert_to_llm
 from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import StreamOptions
-from pi_hookspecs.deferred import define, frozen
+from pi_hookspecs.deferred import define, field, frozen
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

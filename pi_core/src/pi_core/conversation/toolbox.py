@@ -5,11 +5,10 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from attrs import field
 from attrs.converters import optional
 
 from pi_hookspecs import UnknownName
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

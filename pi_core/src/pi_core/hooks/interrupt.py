@@ -16,9 +16,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from attrs import field
-
-from pi_hookspecs.deferred import define
+from pi_hookspecs.deferred import define, field
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import Factory, field
+from attrs import Factory
 
 import pi_hookspecs
 from pi_core.agent.safe_text import format_exception, safe_repr
 from pi_core.hooks.counters import Counter
 from pi_hookspecs import OnFailure, Order, PiError, Rule
-from pi_hookspecs.deferred import define, frozen
+from pi_hookspecs.deferred import define, field, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from attrs import field
-
-from pi_hookspecs.deferred import define, frozen
+from pi_hookspecs.deferred import define, field, frozen
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:

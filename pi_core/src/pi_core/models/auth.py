@@ -10,12 +10,12 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from attrs import evolve, field
+from attrs import evolve
 
 from pi_core.agent.safe_text import format_exception, safe_repr
 from pi_core.base.configured_values import ConfiguredValues
 from pi_hookspecs import MissingKey, UserError
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import reprlib
 import stat
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, field
+from attrs import evolve
 
 from pi_core.base.lenient_json import read_json
 from pi_core.models.compat import check_compats
 from pi_hookspecs import ProviderInfo
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.model_json import Wrong, field_of, headers_of, line_of, models_of, override_of, repeated_keys
 from pi_hookspecs.values import ReprMixin
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from attrs import field
-
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.messages import SystemMessage, text_of
 from pi_hookspecs.values import Value
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from attrs import field
-
 from pi_core.session.ids import milliseconds
-from pi_hookspecs.deferred import define
+from pi_hookspecs.deferred import define, field
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.messages import AssistantMessage, SystemMessage, UserMessage

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from attrs import field
-
-from pi_hookspecs.deferred import frozen
+from pi_hookspecs.deferred import field, frozen
 from pi_hookspecs.values import Value
 from pi_provider_kit.abort import AbortWatch
 from pi_provider_kit.sse import LineDecoder, SseDecoder
