@@ -201,7 +201,8 @@ def is_loosened(rule: ProjectRule, alone: Any, both: Any) -> bool:  # noqa: PLR0
             loose = [each for each in more if each in ("!a", {"action": "allow"})]
             return bool(gone) or (rule.may == "restrict" and bool(loose))
         case "narrow":
-            return mine is not None and "*" not in mine and not set(both) <= set(mine)
+            named = {each.lstrip("+") for each in both if not each.startswith("-")}
+            return mine is not None and "*" not in mine and not named <= {each.lstrip("+") for each in mine}
         case choices:
             return mine in choices and choices.index(both) > choices.index(mine)
 
@@ -243,6 +244,7 @@ def test_no_project_loosens_any_setting(data, rules, load):
         ({}, {"guardrails": {"protectedPaths": ["!.env"]}}, "guardrails.protectedPaths"),
         ({}, {"guardrails": {"rules": [{"command": "rm *", "action": "allow"}]}}, "guardrails.rules"),
         ({}, {"defaultTools": ["read", "process"]}, "defaultTools"),
+        ({}, {"defaultTools": ["+grep"]}, "defaultTools"),
     ],
     ids=str,
 )
@@ -271,6 +273,30 @@ def test_what_a_project_adds_joins_the_users_list(load):
 
     assert found.get("guardrails.rules") == [rule, {"tool": "bash", "action": "deny"}]
     assert [value for _, value in found.each("guardrails.rules")] == [[rule], [{"tool": "bash", "action": "deny"}]]
+
+
+@pytest.mark.parametrize(
+    ("own", "project", "expected"),
+    [
+        ({}, ["-bash"], ["-bash"]),
+        (["read", "bash"], ["-bash"], ["read", "bash", "-bash"]),
+        (["+grep"], ["-bash", "-write"], ["+grep", "-bash", "-write"]),
+        (["read", "bash"], ["read"], ["read"]),
+        (["read", "bash"], ["bash", "read", "-b*"], ["bash", "read", "-b*"]),
+    ],
+)
+def test_a_project_may_remove_tools_from_the_users(load, own, project, expected):
+    found = load({"defaultTools": own} if own else {}, {"defaultTools": project})
+
+    assert (found.get("defaultTools"), found.problems) == (expected, [])
+
+
+def test_what_a_project_adds_to_the_tools_is_left_out_of_its_changes(load):
+    found = load({"defaultTools": ["read", "bash"]}, {"defaultTools": ["+grep", "-bash"]})
+
+    assert found.get("defaultTools") == ["read", "bash", "-bash"]
+    assert "+grep" in found.problems[0]
+    assert "-bash" not in found.problems[0]
 
 
 def test_what_the_command_line_sets_is_the_users_own(folders):

@@ -46,6 +46,12 @@ def session_with(tmp_path, pi_agent_dir, script):
         (["*e*"], None, ["edit", "grep", "read", "write", "todo"]),
         (["read"], ["bash"], ["bash"]),
         (["read"], ["+bash"], ["read", "todo", "bash"]),
+        (["+grep"], None, ["read", "bash", "edit", "write", "grep", "todo"]),
+        (["-bash", "+grep"], None, ["read", "edit", "write", "grep", "todo"]),
+        (["read", "bash", "-bash", "+grep"], None, ["read", "grep", "todo"]),
+        (["-todo"], None, ["read", "bash", "edit", "write"]),
+        (["-*"], None, []),
+        (["+grep"], ["-read", "+bash"], ["bash", "edit", "write", "grep", "todo"]),
     ],
 )
 def test_the_setting_chooses_among_the_coding_tools(session_with, setting, tools, offered):

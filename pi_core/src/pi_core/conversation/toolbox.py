@@ -60,6 +60,10 @@ class ToolSelection(Value):
                 names += _meant(item.removeprefix("+"), known)
         return [name for name in dict.fromkeys(names) if self.allows(name)]
 
+    def removes(self, name: str) -> bool:
+        """Whether an item ``-name`` removes a tool."""
+        return any(item.startswith("-") and fnmatchcase(name, item[1:]) for item in self.wanted or ())
+
     def allows(self, name: str) -> bool:
         """Whether a tool is not excluded."""
         return not any(fnmatchcase(name, each) for each in self.excluded)
@@ -100,8 +104,8 @@ class Toolbox:
         names: The user's selection, see ``ToolSelection``; None offers every tool that is active by default.
         custom: Tools of the program; they are offered regardless of the selection.
         excluded: Names and patterns of tools that are not offered.
-        default: The setting ``defaultTools``: which of the coding tools are active by default; None for their own
-            choice.
+        default: The setting ``defaultTools``: which of the coding tools are active by default, in the grammar of
+            ``ToolSelection``; None for their own choice.
     """
 
     def __init__(
@@ -113,7 +117,7 @@ class Toolbox:
         default: Sequence[str] | None = None,
     ) -> None:
         self._host = host
-        self._default = default
+        self._default = ToolSelection(default)
         self._selection = ToolSelection(names, excluded)
         self._custom = tuple(custom)
         self._chosen: list[str] | None = None
@@ -133,7 +137,7 @@ class Toolbox:
     @property
     def warnings(self) -> list[str]:
         """Warnings about selected names without a tool, after plugins have added their tools."""
-        exact_names = self._selection.exact_names()
+        exact_names = dict.fromkeys([*self._selection.exact_names(), *self._default.exact_names()])
         return [str(UnknownName("tool", name, self._known())) for name in exact_names if self.find(name) is None]
 
     def active(self) -> tuple[Tool, ...]:
@@ -148,7 +152,7 @@ class Toolbox:
         wanted = named = self._chosen
         if wanted is None or named is None:
             wanted = self._selection.names(self._known(), self._default_names())
-            named = self._selection.exact_names()
+            named = [*self._selection.exact_names(), *self._default.exact_names()]
         for name in wanted:
             tool = self.find(name)
             if tool is not None and (tool.exposure == "direct" or name in named):
@@ -326,10 +330,11 @@ class Toolbox:
         loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
         added = [tool.name for _, tool in self._added.values() if tool.default_active]
         names = list(dict.fromkeys([each["name"] for each in described] + loaded + added))
-        if self._default is None:
+        if self._default.wanted is None:
             return names
-        others = [name for name in names if name not in CODING_TOOLS]
-        return list(dict.fromkeys([name for each in self._default for name in _meant(each, self._known())] + others))
+        coding = self._default.names(self._known(), [name for name in names if name in CODING_TOOLS])
+        others = [name for name in names if name not in CODING_TOOLS and not self._default.removes(name)]
+        return list(dict.fromkeys(coding + others))
 
     def _is_deferred(self, name: str) -> bool:
         tool = self.find(name)

@@ -75,7 +75,7 @@ def keep_permitted(
                     report(path, left_out, describe_rule(rule.may))
                 if permitted is not MISSING:
                     values[key] = permitted
-                    if rule.may in ("add", "restrict") and isinstance(mine, list):
+                    if _extends(rule, permitted) and isinstance(mine, list):
                         added.append((path, [*mine, *(each for each in permitted if each not in mine)]))
             elif isinstance(value, dict):
                 values[key] = kept(value, mine, rule, path)
@@ -153,11 +153,29 @@ def _is_lower(value: Any, mine: Any) -> bool:
     return _is_number(value) and (not _is_number(mine) or value <= mine)
 
 
-def _narrowed(value: list[Any], mine: Any) -> list[str]:
-    """Return what two lists of names and patterns have in common."""
-    given, own = ([each for each in names if isinstance(each, str)] for names in (value, mine))
+def _extends(rule: ProjectRule, permitted: Any) -> bool:
+    """Whether the project's list is added to the user's, and does not replace it."""
+    changes = isinstance(permitted, list) and bool(permitted) and all(_is_removal(each) for each in permitted)
+    return rule.may in ("add", "restrict") or (rule.may == "narrow" and changes)
+
+
+def _is_removal(item: Any) -> bool:
+    return isinstance(item, str) and item.startswith("-")
+
+
+def _narrowed(value: list[Any], mine: Any) -> Any:
+    """Return what two lists of names and patterns have in common, and what the first one removes (``-name``).
+
+    A list that has only changes (``+name``, ``-name``) keeps those that remove; without any it is ``MISSING``.
+    """
+    removals = [each for each in value if _is_removal(each)]
+    if value and all(isinstance(each, str) and each[:1] in ("+", "-") for each in value):
+        return removals or MISSING
+    names = ([each.lstrip("+") for each in names if isinstance(each, str)] for names in (value, mine))
+    given, own = ([each for each in each_list if not _is_removal(each)] for each_list in names)
     kept = [each for each in given if any(each == name or fnmatchcase(each, name) for name in own)]
-    return kept + [name for name in own if name not in kept and any(fnmatchcase(name, each) for each in given)]
+    kept += [name for name in own if name not in kept and any(fnmatchcase(name, each) for each in given)]
+    return kept + removals if kept else []
 
 
 def _allows(item: Any) -> bool:
@@ -186,8 +204,9 @@ def _left_out(rule: ProjectRule, value: Any, permitted: Any) -> Any:
         return MISSING
 
     def counts(item: Any) -> bool:
-        patterns = rule.may == "narrow" and isinstance(item, str)
-        return item in permitted or (patterns and any(fnmatchcase(each, item) for each in permitted))
+        if rule.may == "narrow" and isinstance(item, str):
+            return any(fnmatchcase(each, item.lstrip("+")) for each in permitted)
+        return item in permitted
 
     return [each for each in value if not counts(each)] or MISSING
 

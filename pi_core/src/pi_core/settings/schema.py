@@ -394,8 +394,8 @@ class SettingsSchema(PackageSettings):
     )
     default_tools: Names | None = _setting(
         None,
-        "Which of read, bash, powershell, edit, write, grep, find, ls and process to offer; does not affect tools of "
-        "other plugins",
+        "Which of read, bash, powershell, edit, write, grep, find, ls and process to offer, instead of the usual ones; "
+        "+name adds a tool to the selection and -name removes one; does not otherwise affect tools of other plugins",
         project="narrow",
         unset=("read", "bash", "edit", "write"),
     )
