@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 PROGRAM = """
 import asyncio, sys
-heavy = {"cattrs", "jsonschema", "importlib_metadata", "tempfile", "click", "difflib"}
+heavy = {"cattrs", "hyperscan", "jsonschema", "importlib_metadata", "tempfile", "click", "difflib"}
 heavy |= {"pi_hookspecs.rare_messages", "pi_hookspecs.rare_entries", "pi_hookspecs.front_ends"}
 heavy |= {"pi_core.hooks.reports", "pi_core.agent.tool_calls", "packaging"}
 heavy |= {"pi_core.host.requirements", "pi_core.host.trial"}

@@ -220,6 +220,24 @@ def test_a_key_whose_last_line_is_cut_does_not_pass_a_stream():
     assert written == "[secret]"
 
 
+@given(st.lists(WORDS, max_size=40), st.integers(1000, 40_000))
+def test_a_stream_goes_through_a_text_once(parts, size):
+    cleaned = []
+
+    def clean(text):
+        cleaned.append(len(text))
+        return text.replace("word one two", "[secret]")
+
+    whole, stream = "".join(parts) * 50, CleanStream(clean)
+    pieces = [whole[begin : begin + size] for begin in range(0, len(whole), size)]
+    for piece in pieces:
+        stream.feed(piece)
+    stream.end()
+
+    longest_rest = 1100  # what is held back: the last characters, and a word that may go on
+    assert sum(cleaned) <= len(whole) + 4 * longest_rest * (len(pieces) + 1)
+
+
 def test_a_stream_holds_back_little():
     stream = CleanStream(str)
     written = "".join(stream.feed("some words and ") for _ in range(1000))

@@ -25,7 +25,7 @@ _HELD = 200
 """Characters at the end that are held back."""
 _MOST = 16 * 1024
 """Characters that are held back where no place to cut is found: a longer word or key is cut anywhere."""
-_BREAK = re.compile(r"\s(?=\S*\Z)")
+_SPACE = re.compile(r"\s")
 _KEY_BLOCK = re.compile(r"-----BEGIN (?:(?!-----END [^\n-]{0,80}-----).)*\Z", re.DOTALL)
 """A block of a key whose last line is not complete yet."""
 
@@ -44,31 +44,40 @@ class CleanStream:
     def feed(self, piece: str) -> str:
         """Return the text that may be written now."""
         self._held += piece
-        cut = self._cut()
-        if not cut:
-            return ""
-        written, self._held = self._held[:cut], self._held[cut:]
-        return self._clean(written)
+        written, cut = self._cut()
+        self._held = self._held[cut:]
+        return written
 
     def end(self) -> str:
         """Return the rest."""
         rest, self._held = self._held, ""
         return self._clean(rest)
 
-    def _cut(self) -> int:
-        """Return how many of the characters held back may be written; 0 for none."""
+    def _cut(self) -> tuple[str, int]:
+        """Return what may be written, and how many of the characters held back that is.
+
+        All that is held back is cleaned once. It may be cut where the rest, cleaned alone, is the end of the whole:
+        then no value that was replaced reaches over the cut.
+        """
         held = self._held
         if len(held) <= _HELD:
-            return 0
-        block = _KEY_BLOCK.search(held)
-        end = min(len(held) - _HELD, len(held) if block is None else block.start())
+            return "", 0
         whole = self._clean(held)
-        while found := _BREAK.search(held, 0, end):
-            end = found.start()
-            after = found.end()
-            if whole == held or self._clean(held[:after]) + self._clean(held[after:]) == whole:
-                return after
-        return len(held) if len(held) > _MOST else 0
+        block = _KEY_BLOCK.search(held)
+        for after in _breaks(held, min(len(held) - _HELD, len(held) if block is None else block.start())):
+            rest = held[after:] if whole == held else self._clean(held[after:])
+            if whole.endswith(rest):
+                return whole[: len(whole) - len(rest)], after
+        return (whole, len(held)) if len(held) > _MOST else ("", 0)
+
+
+def _breaks(text: str, end: int) -> Iterator[int]:
+    """Yield the places after white space before ``end``, the last one first, as far back as a word is held back."""
+    least = max(0, end - _MOST)
+    while end > least:
+        begin = max(end - _HELD, least)
+        yield from (found.end() for found in reversed([*_SPACE.finditer(text, begin, end)]))
+        end = begin
 
 
 _FAILED = "[left out: secrets could not be taken out of it]"

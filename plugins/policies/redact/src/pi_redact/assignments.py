@@ -11,17 +11,27 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pi_redact.chance import entropy, is_placeholder, is_random
+from pi_redact.formats import lowered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["assigned_values", "environment_values", "named_values"]
+__all__ = [
+    "FARTHEST",
+    "assigned_expressions",
+    "assigned_values",
+    "environment_values",
+    "named_expression",
+    "named_values",
+]
 
 _STEMS = ("passw", "secret", "token", "key", "pwd", "passphrase", "_pass", "credential")
-_BEFORE_KEY = re.compile(
-    r"(?i)(?:api|secret|access|private|encryption|signing|master|auth|service|license|storage|webhook|session|app|account"
-    r"|client|consumer|deploy|admin|integration|ingest|jwt|hmac|cipher|crypto|data|bot)[_-]?\Z|(?-i:[A-Z]_\Z)"
+_LONGEST_STEM = max(map(len, _STEMS))
+_QUALIFIERS = (
+    r"api|secret|access|private|encryption|signing|master|auth|service|license|storage|webhook|session|app|account"
+    r"|client|consumer|deploy|admin|integration|ingest|jwt|hmac|cipher|crypto|data|bot"
 )
+_BEFORE_KEY = re.compile(rf"(?i)(?:{_QUALIFIERS})[_-]?\Z|(?-i:[A-Z]_\Z)")
 """A key alone is a name in most texts: of a dictionary, of a sort, of a keyboard."""
 
 
@@ -42,24 +52,69 @@ _MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
 _PATH = re.compile(r"(?:[A-Za-z]:|\.{0,2}|~)[/\\][\w./ \\-]*\Z|[a-z][a-z0-9+]*://")
 
 
-def assigned_values(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and ``value`` of the values that look like secrets."""
-    lowered = text.replace("\u0130", "i").lower()  # the only character that is longer in lower case
-    pattern = None
-    for stem in _STEMS:
-        at = lowered.find(stem)
-        while at >= 0:
-            pattern = pattern or _assignment()
-            match = pattern.match(text, at)
-            if (
-                match is not None
-                and text[at - 1 : at] != ":"
-                and (stem != "key" or _BEFORE_KEY.search(text, max(0, at - 14), at))
-            ):
-                found = _value_in(text, match)
+FARTHEST = 384
+"""Characters from the beginning of a name to where ``assigned_expressions`` may end: a name, a sign and a value."""
+
+
+def assigned_values(text: str, places: Sequence[tuple[int, int]] | None = None) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and ``value`` of the values that look like secrets.
+
+    Args:
+        text: The text.
+        places: Start and end of the parts in which the names of such values may begin; None for the whole text.
+    """
+    for begin, end in ((0, len(text)),) if places is None else places:
+        part = text if places is None else text[begin : end + _LONGEST_STEM]
+        names = lowered(part)
+        for stem in _STEMS:
+            at = names.find(stem)
+            while at >= 0:
+                found = _value_of(text, begin + at, stem)
                 if found is not None:
                     yield (*found, "value")
-            at = lowered.find(stem, at + 1)
+                at = names.find(stem, at + 1)
+
+
+def _value_of(text: str, at: int, stem: str) -> tuple[int, int] | None:
+    """Return start and end of the secret that is assigned to the name with a stem at a place; None if there is none."""
+    match = _assignment().match(text, at)
+    if match is None or text[at - 1 : at] == ":":
+        return None
+    if stem == "key" and not _BEFORE_KEY.search(text, max(0, at - 14), at):
+        return None
+    return _value_in(text, match)
+
+
+def assigned_expressions() -> tuple[str, ...]:
+    """Return expressions for hyperscan, one of which ends at most ``FARTHEST`` characters after each name of a secret.
+
+    A value has at least six characters. That of a password in capitals may be any; all others have a digit, or as many
+    changes between kinds of letters as ``is_random`` asks for.
+    """
+    from pi_redact.supersets import superset
+
+    value, wide = r"[^\x09-\x0d\x1c-\x20\"'`\\]", r"\x80-\xff"
+    no_digit, digit = rf"[^\x09-\x0d\x1c-\x20\"'`\\0-9{wide}]", f"[0-9{wide}]"
+    not_lower = r"[^a-z\x09-\x0d\x1c-\x20\"'`\\]"
+    early = [
+        (f"{no_digit}{{{at}}}" if at else "") + digit + (f"{value}{{{5 - at}}}" if at < 5 else "")  # noqa: PLR2004 - of six
+        for at in range(6)
+    ]
+    changes = f"{not_lower}*[a-z]+{not_lower}+[a-z]+{not_lower}+[a-z]+{not_lower}"
+    varied = f"(?:{'|'.join(early)}|{no_digit}{{6,}}{digit}|{changes})"
+    quote = r"(?:\\{0,3}[\"'`]|&quot;|%22)?"
+    blank = rf"[\x09-\x0d\x1c-\x20{wide}]"
+    sign = rf"[0-9]{{0,2}}\\{{0,3}}[\"'`]?\]?{blank}{{0,12}}(?::=|=>|[:=]|%3[Dd]|>){blank}{{0,12}}"
+    name = superset("(?i)(?:passw(?:or)?d|passwort|passphrase|pwd|_pass|secret|credentials?|token)", is_whole=False)
+    keys = superset(rf"(?i)(?:(?:{_QUALIFIERS})[_-]?|(?-i:[A-Z])_)key(?:[_-]?base)?", is_whole=False)
+    option = superset(r"(?i)(?:--password|--api-key|-passphrase|-token)", is_whole=False)
+    line = r"(?:PASSW(?:OR)?D|PASSWORT|PASSPHRASE|PWD|_PASS|SECRET|CREDENTIALS?)[0-9]{0,2}="
+    return (
+        rf"{line}{blank}{{0,12}}{quote}{value}{{6}}",
+        f"{name}{sign}{quote}{varied}",
+        f"{keys}{sign}{quote}{varied}",
+        f"{option}{blank}{{1,6}}{quote}{varied}",
+    )
 
 
 def _value_in(text: str, match: re.Match[str]) -> tuple[int, int] | None:
@@ -84,8 +139,12 @@ def _value_in(text: str, match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _looks_secret(value: str, *, is_password: bool, is_quoted: bool, is_line: bool) -> bool:
-    if is_placeholder(value) or _PATH.match(value) or value[:1] in ")]};":
-        return False
+    if value[:1] in ")]};" or not _is_varied(value, is_password=is_password, is_quoted=is_quoted, is_line=is_line):
+        return False  # first what is quick to see, because most values of most texts are words
+    return not is_placeholder(value) and not _PATH.match(value)
+
+
+def _is_varied(value: str, *, is_password: bool, is_quoted: bool, is_line: bool) -> bool:
     if is_password and is_line:
         return not value.isdigit()
     if not (is_quoted or is_line) and _MEMBER.match(value):
@@ -94,8 +153,9 @@ def _looks_secret(value: str, *, is_password: bool, is_quoted: bool, is_line: bo
         if is_password and _has_marks(value):
             return len(value) >= 8  # noqa: PLR2004 - as short as passwords may be
         return len(value) >= 12 and is_random(value)  # noqa: PLR2004
-    digits, letters = any(map(str.isdigit, value)), any(map(str.isalpha, value))
-    return letters and ((len(value) >= 8 and digits and not _is_identifier(value)) or _has_marks(value))  # noqa: PLR2004
+    if not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
+        return False
+    return (len(value) >= 8 and not _is_identifier(value)) or _has_marks(value)  # noqa: PLR2004
 
 
 def _is_identifier(value: str) -> bool:
@@ -132,12 +192,22 @@ def environment_values(text: str) -> Iterator[str]:
             yield value
 
 
+_NAMED = (
+    r"(?i)(?:api_?key|secret|token|passw(?:or)?d|auth|credential)s?[\w-]{0,20}[\"']?\s{0,4}[:=]\s{0,4}[\"']?"
+    r"(?P<key>[A-Za-z0-9+/_=.~-]{16,256})"
+)
+
+
 @cache
 def _named() -> re.Pattern[str]:
-    return re.compile(
-        r"(?i)(?:api_?key|secret|token|passw(?:or)?d|auth|credential)s?[\w-]{0,20}[\"']?\s{0,4}[:=]\s{0,4}[\"']?"
-        r"(?P<key>[A-Za-z0-9+/_=.~-]{16,256})"
-    )
+    return re.compile(_NAMED)
+
+
+def named_expression() -> str:
+    """Return the expression for hyperscan that matches wherever ``named_values`` finds something."""
+    from pi_redact.supersets import superset
+
+    return superset(_NAMED)
 
 
 def named_values(text: str) -> Iterator[tuple[int, int, str]]:

@@ -19,9 +19,9 @@ from attrs import frozen
 from pi_redact.chance import is_base64_credentials, is_jwt, is_mixed, is_placeholder, is_random, is_varied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["FORMATS", "Format", "matches"]
+__all__ = ["FORMATS", "Format", "lowered", "matches"]
 
 
 @frozen
@@ -30,11 +30,14 @@ class Format:
 
     Attributes:
         name: The service that issues such keys; part of the mark.
-        starts: Texts; each key of the format contains one of them, in this case or in another if the pattern allows it.
+        starts: Texts; each key of the format contains one of them.
         pattern: Matches the key; if it has a group ``key``, only that part is secret.
         check: Decides whether a match really is a key.
         before: What must match where the key begins.
         is_word: Whether the match is part of a single word, so that only long words need to be searched.
+        reach: Characters that a match may have before one of ``starts``, or before ``probe``; None for any number.
+        probe: Matches in each key, and begins with a fixed text; where ``starts`` are too common to look at each.
+        ignores_case: Whether ``starts`` are in lower case, and the pattern accepts them in any.
     """
 
     name: str
@@ -43,6 +46,9 @@ class Format:
     check: Callable[[str], bool] | None = None
     before: re.Pattern[str] | None = None
     is_word: bool = True
+    reach: int | None = 0
+    probe: re.Pattern[str] | None = None
+    ignores_case: bool = False
 
 
 _EDGE = re.compile(
@@ -133,9 +139,14 @@ FORMATS = (
         ("AccountKey", "SharedAccessKey"),
         r"(?:Account|SharedAccess)Key(?:=|%3[Dd])(?P<key>(?:[A-Za-z0-9+/]|%2[BbFf]){40,}(?:=|%3[Dd]){0,2})",
     ),
-    Format("azure", ("7Q~", "8Q~"), r"[A-Za-z0-9_~.]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}"),
+    Format("azure", ("7Q~", "8Q~"), r"[A-Za-z0-9_~.]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}", reach=3),
     Format("azure", ("sig=", "sig%3"), r"sig(?:=|%3[Dd])(?P<key>(?:[A-Za-z0-9+/]|%(?:25)?[0-9A-Fa-f]{2}){43,}={0,2})"),
-    Format("azure", ("JQQJ99", "AzCa", "+ASt"), r"[A-Za-z0-9+/]{50,76}(?:JQQJ99|AzCa|\+ASt)[A-Za-z0-9+/]{5,}={0,2}"),
+    Format(
+        "azure",
+        ("JQQJ99", "AzCa", "+ASt"),
+        r"[A-Za-z0-9+/]{50,76}(?:JQQJ99|AzCa|\+ASt)[A-Za-z0-9+/]{5,}={0,2}",
+        reach=76,
+    ),
     Format("alibaba", ("LTAI",), r"LTAI[A-Za-z0-9]{20}", is_mixed),
     Format("digitalocean", ("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[0-9a-f]{64}"),
     Format("cloudflare", ("v1.0-",), r"v1\.0-[0-9a-f]{24}-[0-9a-f]{146}"),
@@ -156,7 +167,7 @@ FORMATS = (
     Format("tailscale", ("tskey-",), r"tskey-[A-Za-z0-9-]{20,}", is_varied),
     # Infrastructure
     Format("vault", ("hvs.", "hvb.", "hvr."), r"hv[sbr]\.[A-Za-z0-9_-]{24,}", is_varied),
-    Format("terraform", (".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,}"),
+    Format("terraform", (".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,}", reach=14),
     Format("pulumi", ("pul-",), r"pul-[0-9a-f]{40}", before=_EDGE),
     Format("doppler", ("dp.",), r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{40,}", before=_UNGLUED),
     Format("1password", ("ops_eyJ",), r"ops_eyJ[A-Za-z0-9+/]{200,}={0,3}"),
@@ -175,9 +186,10 @@ FORMATS = (
         "new-relic",
         ("NRAK-", "NRII-", "NRJS-", "NRIQ-", "NRRA-", "NRSP-", "NRAL"),
         r"(?:NR(?:AK|II|JS|IQ|RA|SP)-[A-Za-z0-9_-]{19,}|[0-9a-f]{32,36}(?:FFFF)?NRAL)",
+        reach=40,
     ),
     Format("sentry", ("sntrys_", "sntryu_", "sntrya_", "sntryi_"), r"sntry[suai]_[A-Za-z0-9+/=_-]{50,}"),
-    Format("sentry", ("sentry",), r"://(?P<key>[0-9a-f]{32}(?::[0-9a-f]{32})?)@[A-Za-z0-9.-]{0,80}sentry"),
+    Format("sentry", ("sentry",), r"://(?P<key>[0-9a-f]{32}(?::[0-9a-f]{32})?)@[A-Za-z0-9.-]{0,80}sentry", reach=149),
     Format("dynatrace", ("dt0c01.", "dt0s01."), r"dt0[cs]01\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}"),
     # Messages, documents, shops
     Format(
@@ -196,15 +208,24 @@ FORMATS = (
         (".",),
         r"(?<![A-Za-z0-9])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
         _is_discord,
+        reach=28,
+        probe=re.compile(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}"),
     ),
     Format("discord", ("/api/webhooks/",), r"/api/webhooks/[0-9]{5,25}/(?P<key>[A-Za-z0-9_-]{40,})"),
-    Format("telegram", (":AA",), r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
+    Format("telegram", (":AA",), r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}", reach=10),
     Format("teams", (".webhook.office.com/",), r"\.webhook\.office\.com/webhookb2/(?P<key>[A-Za-z0-9@/-]{60,})"),
     Format("twilio", ("SK", "AC"), r"(?<![A-Z0-9])(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])", is_random),
     Format("sendgrid", ("SG.",), r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", is_varied),
     Format("mailgun", ("key-",), r"key-[0-9a-f]{32}(?![A-Za-z0-9])", is_random, before=_EDGE),
-    Format("mailgun", ("-",), r"(?<![A-Za-z0-9-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])", is_random),
-    Format("mailchimp", ("-us",), r"(?<![A-Za-z0-9])[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])", is_random),
+    Format(
+        "mailgun",
+        ("-",),
+        r"(?<![A-Za-z0-9-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])",
+        is_random,
+        reach=32,
+        probe=re.compile(r"-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])"),
+    ),
+    Format("mailchimp", ("-us",), r"(?<![A-Za-z0-9])[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])", is_random, reach=32),
     Format("brevo", ("xkeysib-", "xsmtpsib-"), r"x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     Format("resend", ("re_",), r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}", is_mixed, before=_EDGE),
     Format("notion", ("secret_", "ntn_"), r"(?:secret_[A-Za-z0-9]{43}|ntn_[A-Za-z0-9]{40,})", is_random),
@@ -213,12 +234,18 @@ FORMATS = (
     Format("asana", ("1/", "2/"), r"[12]/[0-9]{13,17}(?:/[0-9]{13,17})?:[0-9a-f]{32}", before=_EDGE),
     Format("contentful", ("CFPAT-",), r"CFPAT-[A-Za-z0-9_-]{40,}"),
     Format("dropbox", ("sl.",), r"sl\.(?:u\.)?[A-Za-z0-9_-]{100,}", before=_EDGE),
-    Format("mapbox", ("k.eyJ",), r"[sp]k\.eyJ[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{20,}"),
+    Format("mapbox", ("k.eyJ",), r"[sp]k\.eyJ[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{20,}", reach=1),
     Format("linear", ("lin_api_", "lin_oauth_"), r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
     Format("postman", ("PMAK-",), r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
     Format("typeform", ("tfp_",), r"tfp_[A-Za-z0-9_.=-]{40,}"),
     Format("facebook", ("EAA",), r"EAA[A-Za-z0-9]{90,}", is_mixed, before=_UNGLUED),
-    Format("stripe", ("k_live_", "k_test_", "whsec_"), r"(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9+/]{20,}", is_varied),
+    Format(
+        "stripe",
+        ("k_live_", "k_test_", "whsec_"),
+        r"(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9+/]{20,}",
+        is_varied,
+        reach=1,
+    ),
     Format("shopify", ("shpat_", "shpss_", "shpca_", "shppa_"), r"shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}"),
     Format("square", ("sq0",), r"sq0(?:atp|csp|idp|acp)-[A-Za-z0-9_-]{22,}"),
     Format("square", ("EAAA",), r"EAAA[A-Za-z0-9_-]{56,}", is_mixed, before=_EDGE),
@@ -236,6 +263,7 @@ FORMATS = (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
         r"(?P<key>(?:[A-Za-z0-9+/=\s\\:,.()@<>]|-(?!----)){64,}+)-----END",
         is_word=False,
+        reach=None,
     ),
     Format(  # the last line is missing
         "private-key",
@@ -243,12 +271,14 @@ FORMATS = (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
         r"(?P<key>(?:\s|\\[rn])*+(?:[A-Za-z0-9+/=]{38,}+(?:\s|\\[rn])*+)++)",
         is_word=False,
+        reach=None,
     ),
     Format(
         "private-key",
         ("Private-Lines:",),
         r"Private-Lines: [0-9]{1,3}(?P<key>(?:(?:\s|\\[rn])++[A-Za-z0-9+/=]{16,}+)++)",
         is_word=False,
+        reach=None,
     ),
     Format(
         "password",
@@ -258,38 +288,42 @@ FORMATS = (
     ),
     Format(
         "authorization",
-        ("uthorization", "UTHORIZATION"),
+        ("authorization",),
         r"(?i)authorization\\{0,3}[\"']?\s{0,4}(?:[:=]|%3A|,(?=\s{0,4}\\{0,3}[\"'](?:bearer|basic|token|bot)\s))\s{0,4}\\{0,3}[\"']?"
         r"(?:(?:bearer|token|apikey|api-key|key|basic|digest|bot|negotiate)(?:\s|%20|\+){1,4})?"
         r"(?P<key>[A-Za-z0-9._~+/-]{12,}+={0,2})(?!\()",
         _is_bearer,
         is_word=False,
+        ignores_case=True,
     ),
     Format(
         "authorization",
-        ("earer ", "EARER "),
+        ("bearer ",),
         r"(?i:bearer) {1,4}(?P<key>[A-Za-z0-9._~+/-]{20,}={0,2})",
         is_random,
         is_word=False,
+        ignores_case=True,
     ),
     Format(
         "authorization",
-        ("asic ", "ASIC "),
+        ("basic ",),
         r"(?i:basic) {1,4}(?P<key>[A-Za-z0-9+/_-]{8,}={0,2})",
         is_base64_credentials,
         is_word=False,
+        ignores_case=True,
     ),
     Format(
         "cookie",
-        ("ookie", "OOKIE"),
+        ("cookie",),
         r"(?i:cookie)\\{0,3}[\"']?\s{0,4}:\s{0,4}\\{0,3}[\"']?(?P<key>[A-Za-z0-9_.-]{1,64}=[^\"'\s\\;]{0,4096}"
         r"(?:; ?[A-Za-z0-9_.-]{1,64}=[^\"'\s\\;]{0,4096})*+)",
         _is_cookie,
         is_word=False,
+        ignores_case=True,
     ),
     Format(
         "netrc",
-        ("password", "passwd"),
+        ("machine", "default"),
         r"\b(?:machine\s{1,9}\S{1,255}|default)(?:\s|\\[rn]){1,9}(?:login|user)\s{1,9}\S{1,255}(?:\s|\\[rn]){1,9}passw(?:or)?d\s{1,9}"
         r"(?P<key>[^\s\\\"']{4,256})",
         _is_password,
@@ -297,7 +331,7 @@ FORMATS = (
     ),
     Format(
         "password",
-        ("curl ",),
+        ("curl",),
         r"\bcurl\b[^\n]{0,300}?\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'$]{1,64}:(?P<key>[^\s\"'$<{]{6,128})",
         _is_password,
         is_word=False,
@@ -326,21 +360,87 @@ def _compiled(number: int) -> re.Pattern[str]:
     return re.compile(pattern if "(?P<key>" in pattern else f"(?P<key>{pattern})")
 
 
-def matches(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and name of everything that looks like a key; matches may overlap."""
-    words = _candidates(text)
-    for number, each in enumerate(FORMATS):
-        searched = words if each.is_word else text
-        if not any(start in searched for start in each.starts):
-            continue
-        pattern = _compiled(number)
-        if each.is_word and pattern.search(words) is None:
-            continue
-        for match in pattern.finditer(text):
+def matches(text: str, numbers: Iterable[int] | None = None) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and name of everything that looks like a key; matches may overlap.
+
+    Args:
+        text: The text.
+        numbers: Which of ``FORMATS`` may occur in it, in order; None if that is not known.
+    """
+    for number in _possible(text) if numbers is None else numbers:
+        each = FORMATS[number]
+        for match in _occurrences(_compiled(number), each, text):
             if each.before is not None and each.before.match(text, match.start()) is None:
                 continue
             if each.check is None or each.check(match["key"]):
                 yield (*match.span("key"), each.name)
+
+
+def _possible(text: str) -> Iterator[int]:
+    """Yield the formats that may occur in a text, by the fixed texts in its words."""
+    words = _candidates(text)
+    beginnings = frozenset(_BEGINNING.findall(words))
+    in_lower_case = lowered(text)
+    for number, each in enumerate(FORMATS):
+        searched = words if each.is_word else in_lower_case if each.ignores_case else text
+        for start, beginning in _starts()[number]:
+            if (beginning is None or beginning in beginnings) and start in searched:
+                yield number
+                break
+
+
+_BEGINNING = re.compile(r"[_.~$-](?<=(...))", re.DOTALL)
+"""Three characters up to one that most fixed texts have: one pass tells which of these texts are absent."""
+
+
+@cache
+def _starts() -> tuple[tuple[tuple[str, str | None], ...], ...]:
+    """Return each format's fixed texts, and the three characters in each for which ``_BEGINNING`` searches, if any."""
+
+    def of(each: Format, start: str) -> tuple[str, str | None]:
+        found = _BEGINNING.search(start) if each.is_word else None
+        return start, found[1] if found is not None else None
+
+    return tuple(tuple(of(each, start) for start in each.starts) for each in FORMATS)
+
+
+def _occurrences(pattern: re.Pattern[str], each: Format, text: str) -> Iterator[re.Match[str]]:
+    """Yield what ``finditer`` yields, but try the pattern only where one of the fixed texts is within its reach."""
+    if each.reach is None:
+        yield from pattern.finditer(text)
+        return
+    tried = 0
+    for at in _places(text, each):
+        for begin in range(max(tried, at - each.reach), at + 1):
+            match = pattern.match(text, begin)
+            if match is not None:
+                yield match
+                tried = match.end()
+                break
+        else:
+            tried = max(tried, at + 1)
+
+
+def _places(text: str, each: Format) -> list[int]:
+    """Return in order where the fixed texts of a format occur."""
+    if each.probe is not None:
+        return [match.start() for match in each.probe.finditer(text)]
+    found = []
+    if each.ignores_case:
+        text = lowered(text)
+    for start in each.starts:
+        at = text.find(start)
+        while at >= 0:
+            found.append(at)
+            at = text.find(start, at + 1)
+    return sorted(found)
+
+
+def lowered(text: str) -> str:
+    """Return a text in lower case, as patterns without case see it; each character stays at its place."""
+    if not text.isascii():
+        text = text.replace("\u0130", "i").replace("\u0131", "i").replace("\u017f", "s")
+    return text.lower()
 
 
 def _candidates(text: str) -> str:

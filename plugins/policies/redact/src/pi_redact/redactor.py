@@ -12,12 +12,16 @@ from pi_redact.formats import matches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pi_redact.prefilter import Prefilter, Searcher
+
 __all__ = ["LEAST", "MARK", "Redactor"]
 
 LEAST = 8
 """Minimum length of a known value that is replaced: shorter ones occur by chance."""
 MARK = re.compile(r"\[secret:[a-z0-9_.-]+:[0-9a-f]{6}\]")
 _NAME = re.compile(r"[^a-z0-9_.-]+")
+_LONG = 1 << 14
+"""Bytes of a text in which known secrets are searched with hyperscan, too."""
 
 
 class Redactor:
@@ -27,10 +31,16 @@ class Redactor:
         key: Key of the hashes in the marks, so that a secret cannot be found by trying candidates against a mark.
         patterns: Further patterns, each with its name.
         strict: Whether random-looking values of key-like names are replaced.
+        prefilter: Tells which patterns can match in a text; None to try all.
     """
 
     def __init__(
-        self, key: bytes, *, patterns: Sequence[tuple[str, re.Pattern[str]]] = (), strict: bool = False
+        self,
+        key: bytes,
+        *,
+        patterns: Sequence[tuple[str, re.Pattern[str]]] = (),
+        strict: bool = False,
+        prefilter: Prefilter | None = None,
     ) -> None:
         self._key = key
         self._patterns = patterns
@@ -39,6 +49,8 @@ class Redactor:
         self._written: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
         self._secrets: dict[str, str] = {}
+        self._prefilter = prefilter
+        self._searcher: tuple[re.Pattern[str], Searcher] | None = None
 
     def know(self, values: Iterable[tuple[str, str]]) -> None:
         """Add secrets: the source and value of each."""
@@ -77,8 +89,9 @@ class Redactor:
 
     def _spans(self, text: str) -> Sequence[tuple[int, int, str]]:
         """Return the secrets in order; overlapping ones are merged, and a known or else the first one names them."""
-        found = [(match.start(), 0, match.end(), self._source(match[0])) for match in self._known_in(text)]
-        found += [(begin, rank, end, name) for rank, (begin, end, name) in enumerate(self._guesses(text), 1)]
+        data = self._prefilter.data_of(text) if self._prefilter is not None else None
+        found = [(match.start(), 0, match.end(), self._source(match[0])) for match in self._known_in(text, data)]
+        found += [(begin, rank, end, name) for rank, (begin, end, name) in enumerate(self._guesses(text, data), 1)]
         spans: list[tuple[int, int, str]] = []
         for begin, _, end, name in sorted(found):
             if spans and begin < spans[-1][1]:
@@ -88,22 +101,42 @@ class Redactor:
                 spans.append((begin, end, name))
         return spans
 
-    def _known_in(self, text: str) -> Iterator[re.Match[str]]:
+    def _known_in(self, text: str, data: bytes | None) -> Iterator[re.Match[str]]:
         """Yield every occurrence of a known secret, also one that begins inside of another."""
-        match = self._pattern.search(text) if self._pattern is not None else None
-        while match is not None and self._pattern is not None:
+        pattern = self._pattern
+        if pattern is None or (data is not None and len(data) >= _LONG and self._is_unknown(data, pattern)):
+            return
+        match = pattern.search(text)
+        while match is not None:
             yield match
-            match = self._pattern.search(text, match.start() + 1)
+            match = pattern.search(text, match.start() + 1)
+
+    def _is_unknown(self, data: bytes, pattern: re.Pattern[str]) -> bool:
+        """Return whether it is certain that a text contains no known secret."""
+        if self._prefilter is None:
+            return False
+        if self._searcher is None or self._searcher[0] is not pattern:
+            made = self._prefilter.of_texts((*self._known, *self._written))
+            self._searcher = None if made is None else (pattern, made)
+        if self._searcher is None:
+            return False
+        try:
+            return not self._searcher[1].numbers_in(data)
+        except Exception:  # noqa: BLE001 - of a library in C: the pattern decides
+            return False
 
     def _source(self, found: str) -> str:
         return self._known.get(found) or self._known[self._written[found]]
 
-    def _guesses(self, text: str) -> Iterator[tuple[int, int, str]]:
-        yield from matches(text)
-        yield from assigned_values(text)
+    def _guesses(self, text: str, data: bytes | None) -> Iterator[tuple[int, int, str]]:
+        found = None
+        if self._prefilter is not None and data is not None:
+            found = self._prefilter.find(data, len(text))
+        yield from matches(text, None if found is None else found.formats)
+        yield from assigned_values(text, None if found is None else found.assigned)
         for name, pattern in self._patterns:
             yield from ((*match.span(), name) for match in pattern.finditer(text) if match[0])
-        if self._strict:
+        if self._strict and (found is None or found.is_named):
             yield from named_values(text)
 
 

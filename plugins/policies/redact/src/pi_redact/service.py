@@ -35,9 +35,14 @@ class Funnel:
         if self._made is None or self._made[0] != asked:
             from pi_redact.key import mark_key
             from pi_redact.options import Options, read_options
+            from pi_redact.prefilter import prefilter_of
             from pi_redact.redactor import Redactor
 
             options = read_options(settings) or Options()
-            key = mark_key(Path(settings.agent_dir))
-            self._made = asked, Redactor(key, patterns=options.patterns, strict=options.strict)
+            agent_dir = Path(settings.agent_dir)
+            key = mark_key(agent_dir)
+            self._made = (
+                asked,
+                Redactor(key, patterns=options.patterns, strict=options.strict, prefilter=prefilter_of(agent_dir, key)),
+            )
         return self._made[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
@@ -26,12 +27,17 @@ def handlers(ctx: PiContext) -> dict[str, Callable[..., Any]]:
         from pi_redact.hooks import Hooks
         from pi_redact.key import mark_key
         from pi_redact.options import Options, read_options
+        from pi_redact.prefilter import prefilter_of
         from pi_redact.redactor import Redactor
 
         options = read_options(ctx.settings) or Options()
         for problem in options.problems:
             ctx.ui.notify(problem, "warning")
-        redactor = Redactor(mark_key(ctx.settings.agent_dir), patterns=options.patterns, strict=options.strict)
+        agent_dir = Path(ctx.settings.agent_dir)
+        key = mark_key(agent_dir)
+        redactor = Redactor(
+            key, patterns=options.patterns, strict=options.strict, prefilter=prefilter_of(agent_dir, key)
+        )
         return Hooks(redactor, provider=options.provider)
 
     found: dict[str, Callable[..., Any]] = {

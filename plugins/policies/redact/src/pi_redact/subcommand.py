@@ -19,6 +19,7 @@ from pi_core.session.stores import DEFAULT_STORE, resolve_store
 from pi_hookspecs.secrets import is_secret_name
 from pi_redact.key import mark_key
 from pi_redact.options import Options, read_options
+from pi_redact.prefilter import prefilter_of
 from pi_redact.redactor import Redactor
 
 if TYPE_CHECKING:
@@ -100,7 +101,11 @@ def _all_files(host: Any) -> list[Path | _Stored]:
 
 def _each(sources: Sequence[Path | _Stored], host: Any, *, clean: bool) -> int:
     options = read_options(host.settings) or Options()
-    redactor = Redactor(mark_key(host.settings.agent_dir), patterns=options.patterns, strict=options.strict)
+    agent_dir = Path(host.settings.agent_dir)
+    key = mark_key(agent_dir)
+    prefilter = prefilter_of(agent_dir, key)
+    prefilter.wait()
+    redactor = Redactor(key, patterns=options.patterns, strict=options.strict, prefilter=prefilter)
     redactor.know((name, value) for name, value in os.environ.items() if is_secret_name(name))
     found = 0
     for source in sources:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import PiError
@@ -178,6 +179,12 @@ class Output:
         return f"{record['content']}\n\n[{shown}. Full output: {place}]", details
 
 
+_GATHERED = 1 << 20
+"""Bytes that are cleaned at once if they come quickly: while the event loop is busy, each time takes milliseconds."""
+_WAIT = 0.2
+"""Seconds after which fewer bytes are cleaned, so that the file of a slow command can be read while it runs."""
+
+
 class _CleanBytes:
     """Takes secrets out of bytes in pieces; what is not UTF-8 stays."""
 
@@ -186,13 +193,27 @@ class _CleanBytes:
 
         self._stream = stream
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
+        self._gathered: list[bytes] = []
+        self._size = 0
+        self._cleaned = 0.0
 
     def feed(self, chunk: bytes) -> bytes:
-        return self._stream.feed(self._decoder.decode(chunk)).encode("utf-8", "surrogateescape")
+        self._gathered.append(chunk)
+        self._size += len(chunk)
+        if self._size < _GATHERED and monotonic() < self._cleaned + _WAIT:
+            return b""
+        return self._clean()
 
     def end(self) -> bytes:
-        rest = self._stream.feed(self._decoder.decode(b"", final=True)) + self._stream.end()
+        rest = self._stream.feed(self._decoder.decode(b"".join(self._gathered), final=True)) + self._stream.end()
         return rest.encode("utf-8", "surrogateescape")
+
+    def _clean(self) -> bytes:
+        text = self._decoder.decode(b"".join(self._gathered))
+        self._gathered, self._size = [], 0
+        cleaned = self._stream.feed(text).encode("utf-8", "surrogateescape")
+        self._cleaned = monotonic()
+        return cleaned
 
 
 def _reason(error: OSError) -> str:
