@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pi_agents.agent_file import KEYS, read_agent
 from pi_agents.commands import command_options
-from pi_agents.settings import MAX_PARALLEL, MAX_RESULT
+from pi_agents.settings import MAX_RESULT, SETTINGS
 from pi_agents.tools import tools_of
 from pi_hookspecs import ResourceFile
 
@@ -43,5 +43,6 @@ def test_the_words_after_the_command_are_named() -> None:
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    assert f"up to `agents.maxParallel` ({MAX_PARALLEL})" in PAGE
+    defaults = {each.name: each.schema.get("default") for each in SETTINGS}
+    assert f"up to `agents.maxParallel` ({defaults['agents.maxParallel']})" in PAGE
     assert f"at most {MAX_RESULT:,} characters" in PAGE
