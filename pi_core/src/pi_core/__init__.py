@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.left_out import picture_key
     from pi_core.conversation.model_selection import ScopedModel
+    from pi_core.conversation.protocol import Session
     from pi_core.conversation.structured_output import OutputType, output_converter
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.create import create_agent_session
@@ -67,6 +68,7 @@ _HOMES = {
     "agent.agent": "Agent AgentState",
     "conversation": "AgentSession",
     "conversation.model_selection": "ScopedModel",
+    "conversation.protocol": "Session",
     "conversation.structured_output": "OutputType output_converter",
     "conversation.usage_limits": "UsageLimits",
     "models.auth_storage": "AuthStorage",
@@ -143,6 +145,7 @@ __all__ = [  # literal, because type checkers read it
     "ProjectTrust",
     "PromptPart",
     "ScopedModel",
+    "Session",
     "SessionManager",
     "Settings",
     "SettingsManager",

@@ -47,7 +47,7 @@ def assert_has(found: str, wanted: Iterable[str]) -> None:
 
 
 def tree_of_screen(opened: Opened) -> None:
-    from pi_tui.port.local_tree import read_tree
+    from pi_tui.session.tree import read_tree
 
     tree = read_tree(opened.session.session_manager)
     rows = tree.rows(lambda _: True)
@@ -67,18 +67,21 @@ def transcript_of_screen(opened: Opened) -> None:
     from pi_tui.lines.layout import lay_out
     from pi_tui.lines.line import join
     from pi_tui.lines.look import Look
-    from pi_tui.port.local import LocalPort
+    from pi_tui.session.about import About
+    from pi_tui.session.facts import facts_of, usage_of
+    from pi_tui.session.plugins import drawings
     from pi_tui.view.of_entries import load_entries
     from pi_tui.view.state import State
 
-    port, state = LocalPort(opened.session), State()
-    load_entries(state, port.entries())
-    for look in (Look(width=80, drawings=port.drawings), Look(width=20, expanded=True, drawings=port.drawings)):
+    session, state = opened.session, State()
+    load_entries(state, session.get_branch())
+    drawn = drawings(session)
+    for look in (Look(width=80, drawings=drawn), Look(width=20, expanded=True, drawings=drawn)):
         rows = [lay_out(block, look) for block in state.blocks]
         assert_has("\n".join(join(each.window(0, len(each))) for each in rows), opened.drawn.branch)
-    port.usage()
-    port.facts()
-    list(port.problems())
+    usage_of(session)
+    facts_of(session)
+    list(About(session).problems())
 
 
 def end_in_line_mode(opened: Opened) -> None:
@@ -336,7 +339,7 @@ async def forks(home: Home) -> None:
 
 
 def tree_of_screen_of_copy(opened: Opened) -> None:
-    from pi_tui.port.local_tree import read_tree
+    from pi_tui.session.tree import read_tree
 
     read_tree(opened.session.session_manager).rows(lambda _: True)
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Model,
         PiContext,
         Resource,
+        SessionEntry,
         SideRequest,
         ThinkingLevel,
         Tool,
@@ -94,6 +95,11 @@ class AgentSession:
         self.cwd = runtime.cwd
         self.system_prompts = runtime.prompts
         self.shutdown_requested = runtime.front_end.shutdown_requested
+
+    @property
+    def local(self) -> AgentSession:
+        """The session itself; None in a ``Session`` of another process."""
+        return self
 
     @property
     def ctx(self) -> PiContext:
@@ -670,6 +676,10 @@ class AgentSession:
         """Return the queued steering messages and follow-ups, without removing them."""
         return self.agent.peek_queued_messages()
 
+    def take_user_texts(self) -> list[str]:
+        """Remove the user's messages from both queues and return their texts; messages of plugins stay queued."""
+        return self.parts.queue.take_user_texts()
+
     def clear_steering_queue(self) -> list[AgentMessage]:
         """Clear the steering queue and return its messages."""
         return self.parts.queue.clear_steering()
@@ -702,6 +712,10 @@ class AgentSession:
         Answers without text that failed, were aborted or cut, or only call tools, are skipped.
         """
         return self.runtime.transcript.last_text()
+
+    def get_branch(self) -> Sequence[SessionEntry]:
+        """Return the entries of the current branch, from its first one."""
+        return self.session_manager.get_branch()
 
     def append_entry(self, custom_type: str, data: Any = None) -> str:
         """Append a plugin's data, outside the model's context."""
@@ -927,6 +941,10 @@ class AgentSession:
     def set_scoped_models(self, models: Iterable[ScopedModel]) -> None:
         """Cycle only through these models; an empty sequence means all available models."""
         self.parts.models.set_scope(models)
+
+    def get_available_models(self) -> list[Model]:
+        """Return the models that can be used: their provider has a key, or needs none."""
+        return self.models.available(self.model)
 
     def get_available_thinking_levels(self) -> tuple[ThinkingLevel, ...]:
         """Return the thinking levels of the model.

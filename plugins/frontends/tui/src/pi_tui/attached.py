@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_hookspecs import PiError, StartFacts, UserError
+from pi_rpc_kit.remote_ui import Asker
 from pi_tui.mode import FullScreen
-from pi_tui.port.remote import RemotePort
-from pi_tui.port.remote_ui import Asker
 from pi_tui.run import make_app, run_app
 
 if TYPE_CHECKING:
@@ -22,10 +21,11 @@ if TYPE_CHECKING:
     from pi_client import PiClient, ServedSession
     from pi_core.host import PluginHost
     from pi_hookspecs import SettingsView
+    from pi_rpc_kit.remote import RemoteSession
     from pi_tui.printed import Printed
     from pi_tui.terminal import Terminal
 
-__all__ = ["attach", "run_attached"]
+__all__ = ["attach", "resume_hint", "run_attached"]
 
 _HELP = """\
 Usage: pi attach [SESSION]
@@ -208,6 +208,7 @@ async def run_attached(other: Other, settings: SettingsView, terminal: Terminal,
         printed: Receives the warnings of the other pi.
     """
     from pi_client import PiClientError
+    from pi_rpc_kit.remote import RemoteSession
 
     asker = Asker()
     try:
@@ -216,14 +217,16 @@ async def run_attached(other: Other, settings: SettingsView, terminal: Terminal,
         raise PiError(f"The session of {other.place!r} cannot be displayed: {error}") from error
     errors: list[str] = []
     warnings = asyncio.ensure_future(_warnings(client, printed, errors))
-    port = RemotePort(client, settings, asker, place=other.place, again=other.again, served_again=other.served_again)
+    session = RemoteSession(client, settings, asker)
     try:
-        await port.begin()
-        app = make_app(port, terminal, session_dir=None)
+        await session.begin()
+        app = make_app(session, terminal, session_dir=None)
+        app.place = other.place
+        app.resume_hint = lambda: resume_hint(session, other)
 
         async def start() -> None:
             app.load()  # load stored entries before new events
-            port.follow()
+            session.follow()
 
         return await run_app(app, terminal, printed, start=start, stop=client.close)
     except PiError as error:
@@ -232,6 +235,14 @@ async def run_attached(other: Other, settings: SettingsView, terminal: Terminal,
     finally:
         await client.close()
         warnings.cancel()
+
+
+def resume_hint(session: RemoteSession, other: Other) -> str | None:
+    """Return the command that attaches to the session again, or what to do first if the other process has ended."""
+    again = (other.served_again if session.ended else None) or other.again
+    if again is not None:
+        return again
+    return f"pi --session {session.session_id}" if session.session_id else None
 
 
 async def _warnings(client: PiClient, printed: Printed, errors: list[str]) -> None:

@@ -23,12 +23,12 @@ _MOST_ROWS = 1000
 
 def print_exit(app: ScreenApp, terminal: Terminal) -> None:
     """Print to the terminal after it was returned to the shell."""
-    wanted = app.port.settings.get_str("fullscreenExitOutput", "transcript")
+    wanted = app.session.settings.get_str("fullscreenExitOutput", "transcript")
     texts = []
     if wanted != "resume-hint":
         graphics = _graphics(app, terminal)
         texts = drawn(transcript_rows(app, max(terminal.size[0], 1), graphics), app.painter.palette, graphics)
-    hint = app.port.resume_hint()
+    hint = app.resume_hint()
     if hint is not None:
         *notes, command = hint.split("\n")
         texts += ["", *notes, "To resume this session:", command]  # alone on its line, so that three clicks mark it
@@ -42,7 +42,7 @@ def _graphics(app: ScreenApp, terminal: Terminal) -> Graphics | None:
 
     if app.painter.graphics is not None:
         return Graphics("kitty", terminal.write)
-    protocol = protocol_of(terminal.environ, app.port.settings.get("terminal.images", "auto"))
+    protocol = protocol_of(terminal.environ, app.session.settings.get("terminal.images", "auto"))
     return Graphics("iterm", terminal.write) if protocol == "iterm" else None
 
 

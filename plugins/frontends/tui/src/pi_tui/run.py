@@ -11,14 +11,13 @@ from pi_core.base.process.signals import OrderlyEnd
 from pi_core.hooks.loop_watch import displaying_blocks
 from pi_tui.blocked import BlockedScreen
 from pi_tui.exit import print_exit
-from pi_tui.port.local import LocalPort
+from pi_tui.session.plugins import skip_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession, Session
     from pi_tui.keys.bindings import Bindings
-    from pi_tui.port.protocol import Port
     from pi_tui.printed import Printed
     from pi_tui.screen.app import ScreenApp
     from pi_tui.terminal import Terminal
@@ -35,8 +34,7 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
         terminal: The terminal, which was taken over with the first frame.
         printed: The output that was printed since then.
     """
-    port = LocalPort(session)
-    app = make_app(port, terminal, session_dir=options.session_dir, theme=options.use_theme)
+    app = make_app(session, terminal, session_dir=options.session_dir, theme=options.use_theme)
     app.begins_with = "resume" if options.resume and options.session is None else ""
     return await run_app(app, terminal, printed, start=session.start, stop=session.dispose, prompts=options.prompts)
 
@@ -60,25 +58,25 @@ async def run_app(
         stop: Ends the session; called after the terminal was returned to the shell.
         prompts: The first prompts to send.
     """
-    port = app.port
-    port.set_user_interface(app.interface)
-    terminal.shows_cursor = port.settings.get_bool("showHardwareCursor", default=False)
+    session = app.session
+    session.ui, session.has_ui = app.interface, True
+    terminal.shows_cursor = session.settings.get_bool("showHardwareCursor", default=False)
     code = 1
     with orderly_end(app) as end, displaying_blocks(BlockedScreen(app, terminal)):
-        running = asyncio.ensure_future(app.run_async(mouse=_mouse(port)))
+        running = asyncio.ensure_future(app.run_async(mouse=_mouse(session)))
         try:
             app.hold()
             await app.until_ready(running)
             printed.to(app.print_line)
             app.capture(printed.stream)
-            app.begin(port.subscribe(app.take_event))
+            app.begin(session.subscribe(app.take_event))
             with app.as_current():
                 await start()
                 await app.talk_until_end(prompts, running)
             code = 0
         finally:
             end.cleaning_up()
-            end.skip = port.skip_waiting
+            end.skip = lambda: skip_waiting(session)
             await app.close(running)
             printed.keep()
             terminal.restore()
@@ -89,7 +87,7 @@ async def run_app(
     return end.exit_code if end.exit_code is not None else code
 
 
-def make_app(port: Port, terminal: Terminal, *, session_dir: str | None, theme: str | None = None) -> ScreenApp:
+def make_app(session: Session, terminal: Terminal, *, session_dir: str | None, theme: str | None = None) -> ScreenApp:
     """Return the application for a session at a terminal."""
     from pi_core import error_text
     from pi_tui.driver import ScreenDriver
@@ -99,9 +97,9 @@ def make_app(port: Port, terminal: Terminal, *, session_dir: str | None, theme: 
         return error_text(message).sentences
 
     environ: Mapping[str, str] = terminal.environ
-    bindings, problems = _bindings(port, environ)
+    bindings, problems = _bindings(session, environ)
     app = ScreenApp(
-        port,
+        session,
         bindings=bindings,
         environ=environ,
         terminal=terminal,
@@ -112,23 +110,23 @@ def make_app(port: Port, terminal: Terminal, *, session_dir: str | None, theme: 
         driver_class=ScreenDriver,
     )
     app.first_problems = problems
-    app.read_history(port.settings.agent_dir / "prompt-history.jsonl", port.clean)
+    app.read_history(session.settings.agent_dir / "prompt-history.jsonl", app.talk.about.clean)
     return app
 
 
-def _bindings(port: Port, environ: Mapping[str, str]) -> tuple[Bindings, list[str]]:
+def _bindings(session: Session, environ: Mapping[str, str]) -> tuple[Bindings, list[str]]:
     from pi_tui.keys.actions import platform_of
     from pi_tui.keys.bindings import Bindings
     from pi_tui.keys.conflicts import find_conflicts
     from pi_tui.keys.file import read_key_file
 
-    read = read_key_file(port.settings.agent_dir / "keybindings.json")
+    read = read_key_file(session.settings.agent_dir / "keybindings.json")
     bindings = Bindings(platform_of(sys.platform, environ), read.keys)
     return bindings, [*map(str, read.problems), *map(str, find_conflicts(bindings))]
 
 
-def _mouse(port: Port) -> bool:
-    return port.settings.get_bool("fullscreenMouse", default=True) and os.name == "posix"
+def _mouse(session: Session) -> bool:
+    return session.settings.get_bool("fullscreenMouse", default=True) and os.name == "posix"
 
 
 def orderly_end(app: ScreenApp) -> OrderlyEnd:

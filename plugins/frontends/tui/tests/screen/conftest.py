@@ -15,13 +15,12 @@ from pi_client.lines import LineReader
 from pi_hookspecs import Command, hookimpl
 from pi_rpc.outbox import Outbox
 from pi_rpc.server import Server
+from pi_rpc_kit.remote import RemoteSession
+from pi_rpc_kit.remote_ui import Asker
 from pi_rpc_kit.ui import RpcUI
 from pi_serve.server import SessionServer
 from pi_serve.unix_socket import listening
 from pi_tui.keys.bindings import Bindings
-from pi_tui.port.local import LocalPort
-from pi_tui.port.remote import RemotePort
-from pi_tui.port.remote_ui import Asker
 from pi_tui.screen.app import ScreenApp
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from pi_core import AgentSession
+    from pi_core import AgentSession, Session
 
 
 class Desk:
@@ -38,7 +37,7 @@ class Desk:
 
     def __init__(self, app: ScreenApp, pilot: Pilot) -> None:
         self.app, self.pilot = app, pilot
-        self._ending = asyncio.ensure_future(app.port.until_shut_down())
+        self._ending = asyncio.ensure_future(app.session.shutdown_requested.wait())
 
     def leave(self) -> None:
         """Look no more."""
@@ -145,8 +144,8 @@ _QUICK = frozenset(
 
 
 @asynccontextmanager
-async def served(session: AgentSession) -> AsyncIterator[RemotePort]:
-    """Serve a session as ``pi --mode rpc`` does, and return the port of a client of it."""
+async def served(session: AgentSession) -> AsyncIterator[RemoteSession]:
+    """Serve a session as ``pi --mode rpc`` does, and return the session of a client of it."""
     (server_in, to_server), (from_server, server_out) = os.pipe(), os.pipe()
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=2**26)
@@ -162,10 +161,10 @@ async def served(session: AgentSession) -> AsyncIterator[RemotePort]:
     serving = asyncio.ensure_future(server.serve())
     asker = Asker()
     client = PiClient.over(reader, asyncio.StreamWriter(writing, protocol, reader, loop), asker.answer)
-    port = RemotePort(client, session.settings, asker)
-    await port.begin()
+    remote = RemoteSession(client, session.settings, asker)
+    await remote.begin()
     try:
-        yield port
+        yield remote
     finally:
         server.end(0)
         await asyncio.wait([serving], timeout=60)
@@ -175,15 +174,15 @@ async def served(session: AgentSession) -> AsyncIterator[RemotePort]:
 
 
 @asynccontextmanager
-async def screen_of(port: Any, size: tuple[int, int], environ: Mapping[str, str]) -> AsyncIterator[Desk]:
-    """A screen over a port."""
-    app = ScreenApp(port, bindings=Bindings("linux"), environ=environ, home=environ.get("HOME", ""))
-    port.set_user_interface(app.interface)
+async def screen_of(session: Session, size: tuple[int, int], environ: Mapping[str, str]) -> AsyncIterator[Desk]:
+    """A screen of a session."""
+    app = ScreenApp(session, bindings=Bindings("linux"), environ=environ, home=environ.get("HOME", ""))
+    session.ui, session.has_ui = app.interface, True
     async with app.run_test(size=size) as pilot:
-        unsubscribe = port.subscribe(app.take_event)
-        if isinstance(port, RemotePort):
+        unsubscribe = session.subscribe(app.take_event)
+        if isinstance(session, RemoteSession):
             app.load()
-            port.follow()
+            session.follow()
         user = Desk(app, pilot)
         try:
             yield user
@@ -213,9 +212,9 @@ def attached(pi_session: AgentSession, tmp_path: Path):
                 await client.prompt(prompt)
                 await until()
             async with await PiClient.connect(tmp_path / "s", on_ui=asker.answer) as client:
-                port = RemotePort(client, pi_session.settings, asker)
-                await asyncio.create_task(port.begin(), context=Context())  # there is no application yet
-                async with screen_of(port, (80, 24), {"TERM": "xterm-256color"}) as user:
+                remote = RemoteSession(client, pi_session.settings, asker)
+                await asyncio.create_task(remote.begin(), context=Context())  # there is no application yet
+                async with screen_of(remote, (80, 24), {"TERM": "xterm-256color"}) as user:
                     yield user
             server.end(0)
             await serving
@@ -246,8 +245,8 @@ def desk(pi_session: AgentSession, where: str):
     async def opened(size: tuple[int, int] = (80, 24), environ: Mapping[str, str] | None = None) -> AsyncIterator[Desk]:
         pi_session.session_manager.notices.clear()  # the start has displayed that this session is in memory
         async with (
-            served(pi_session) if where == "remote" else nullcontext(LocalPort(pi_session)) as port,
-            screen_of(port, size, environ or {"TERM": "xterm-256color"}) as user,
+            served(pi_session) if where == "remote" else nullcontext(pi_session) as session,
+            screen_of(session, size, environ or {"TERM": "xterm-256color"}) as user,
         ):
             yield user
 

@@ -11,13 +11,13 @@ from textual._context import active_app
 
 from pi_client import ServedSession, UiRequest
 from pi_hookspecs import Activity, ActivityItem, Command, hookimpl, tool
+from pi_rpc_kit.remote import RemoteSession
+from pi_rpc_kit.remote_ui import Asker
 from pi_serve.server import SessionServer
 from pi_serve.unix_socket import listening
 from pi_testing import FakeUI, stall, text, tool_call
 from pi_testing.steps import Stage, Step
-from pi_tui.attached import Served
-from pi_tui.port.remote import RemotePort
-from pi_tui.port.remote_ui import Asker
+from pi_tui.attached import Served, resume_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -108,7 +108,7 @@ async def test_another_session_in_the_place_of_this_one_is_displayed(attached, s
     async with attached("How is the tide?", script.stalled) as user:
         await user.sees("High.")
         await user.press("escape")
-        await user.when(lambda: not user.app.port.is_streaming)
+        await user.when(lambda: not user.app.session.is_streaming)
         await user.type("/new ", "enter")
         await user.when(lambda: "High." not in user.text)
         await user.type("And now?", "enter")
@@ -122,21 +122,20 @@ async def test_the_command_that_is_left_serves_a_session_whose_server_has_ended(
 ) -> None:
     session = ServedSession("019aae4e-8a4c", "/work", str(tmp_path / "s"))
     server = SessionServer(pi_session)
-    ports = []
+    left = []
     async with listening(server, tmp_path / "s"), AsyncExitStack() as stack:
         serving = asyncio.create_task(server.serve())
         for served in (Served(session), Served(session), Served(session, "box")):
             client = await stack.enter_async_context(await served.client(Asker()))
-            again = {"again": served.again, "served_again": served.served_again}
-            ports.append(RemotePort(client, pi_session.settings, Asker(), **again))
-            await ports[-1].begin()
-        ports[0].shut_down()
+            left.append((RemoteSession(client, pi_session.settings, Asker()), served))
+            await left[-1][0].begin()
+        left[0][0].shutdown_requested.set()
         server.end(0)
         await serving
-        for port in ports:
-            await port.until_shut_down()
+        for session_of_client, _ in left:
+            await session_of_client.shutdown_requested.wait()
 
-    assert [port.resume_hint() for port in ports] == [
+    assert [resume_hint(*each) for each in left] == [
         "pi attach 019aae4e",
         "Its server has ended.\npi serve 019aae4e",
         "If its server has ended, first run on box: pi serve 019aae4e\npi attach --ssh box 019aae4e",
@@ -210,8 +209,8 @@ async def test_events_come_in_the_context_in_which_timers_can_be_made(attached, 
     contexts: list[Any] = []
 
     async with attached("How is the tide?", script.stalled) as user:
-        user.app.port.subscribe(lambda _event: contexts.append(active_app.get(None)))
+        user.app.session.subscribe(lambda _event: contexts.append(active_app.get(None)))
         await user.press("escape")
-        await user.when(lambda: not user.app.port.is_streaming)
+        await user.when(lambda: not user.app.session.is_streaming)
 
     assert {*contexts} == {user.app}

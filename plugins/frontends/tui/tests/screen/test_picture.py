@@ -23,8 +23,8 @@ from textual.strip import Strip
 
 from pi_hookspecs import Activity, ActivityItem, Approval, approval_choices, hookimpl
 from pi_testing import stall, text, thinking, tool_call, usage
-from pi_tui.port.local import LocalPort
 from pi_tui.screen import app as app_module
+from pi_tui.screen.app import ScreenApp
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -70,12 +70,12 @@ def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with a file, which the footer calls by a name that does not change."""
     (tmp_path / "tide.py").write_text(BEFORE)
     monkeypatch.setattr("pi_tui.lines.tools.bash.duration", lambda _milliseconds: "0.08 s")
-    facts = LocalPort.facts
+    facts = ScreenApp.facts
 
-    def named(port: LocalPort) -> dict[str, Any]:
-        return {**facts(port), "cwd": "/home/ada/harbour", "branch": "main", "model": "sonnet-5", "providers": 1}
+    def named(app: ScreenApp) -> dict[str, Any]:
+        return {**facts(app), "cwd": "/home/ada/harbour", "branch": "main", "model": "sonnet-5", "providers": 1}
 
-    monkeypatch.setattr(LocalPort, "facts", named)
+    monkeypatch.setattr(ScreenApp, "facts", named)
     monkeypatch.setattr(app_module, "version", lambda: "1.1")
 
 
@@ -148,7 +148,7 @@ async def test_the_pictures_are_what_the_screen_displays(desk, script, pi_sessio
             draw(1.6)
         gate.let_pass()
         await user.sees("not calibrated yet")
-        await user.when(lambda: not user.app.port.is_streaming and user.app.spinner._timer is None)
+        await user.when(lambda: not user.app.session.is_streaming and user.app.spinner._timer is None)
         draw(3.0)
         await user.press(*"What is left to")
         draw(2.0)
@@ -439,7 +439,7 @@ async def test_the_pictures_of_the_screen_are_what_it_displays(
         draw("first")
         await user.type(PROMPT, "enter")
         await user.sees("It moves.")
-        await user.when(lambda: not user.app.port.is_streaming and user.app.spinner._timer is None)
+        await user.when(lambda: not user.app.session.is_streaming and user.app.spinner._timer is None)
         draw("diff")
         await user.type("/settings", "enter")
         await user.sees("Reasoning effort")

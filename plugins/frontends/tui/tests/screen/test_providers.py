@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_hookspecs import Model, ProviderInfo, hookimpl
-from pi_tui.port.local import LocalPort
+from pi_tui.session.about import About
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -113,15 +113,15 @@ async def test_what_a_sign_in_may_cost_is_said_where_its_model_is_used_and_the_s
     pi_session: AgentSession,
 ) -> None:
     await pi_session.models.auth.set("harbour", {"type": "oauth", "access": "a"})
-    port = LocalPort(pi_session)
-    elsewhere = [*port.problems()]
+    about = About(pi_session)
+    elsewhere = [*about.problems()]
     await pi_session.set_model(pi_session.models.find("harbour/low"))
-    here = [*port.problems()]
+    here = [*about.problems()]
     pi_session.settings.set("warnings.anthropicExtraUsage", value=False)
 
     assert "Each wave is billed." not in elsewhere
     assert "Each wave is billed." in here
-    assert "Each wave is billed." not in [*port.problems()]
+    assert "Each wave is billed." not in [*about.problems()]
 
 
 def test_a_sign_in_to_anthropic_says_what_it_may_cost() -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_core import PluginHost, Settings
-from pi_tui.port.local_settings import _LABELS, _MENU, read_settings
 from pi_tui.selectors.settings import SettingSelector
+from pi_tui.session.setting_rows import _LABELS, _MENU, read_settings
 
 if TYPE_CHECKING:
     from pi_core import AgentSession

@@ -16,8 +16,8 @@ import pytest
 
 from pi_hookspecs import Line, Overlay, Run
 from pi_testing import text, thinking, tool_call, usage
-from pi_tui.port.local import LocalPort
 from pi_tui.screen import app as app_module
+from pi_tui.screen.app import ScreenApp
 from pi_tui.theme.choose import color_depth
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with a file, which the footer calls by a name that does not change."""
     (tmp_path / "tide.py").write_text('def tide(hour):\n    """Metres of water."""\n    return 0\n')
     monkeypatch.setattr("pi_tui.lines.tools.bash.duration", lambda _milliseconds: "0.08 s")
-    facts = LocalPort.facts
+    facts = ScreenApp.facts
     named = {"cwd": "/home/ada/harbour", "branch": "main", "model": "m1", "providers": 1}
-    monkeypatch.setattr(LocalPort, "facts", lambda port: {**facts(port), **named})
+    monkeypatch.setattr(ScreenApp, "facts", lambda app: {**facts(app), **named})
     monkeypatch.setattr(app_module, "version", lambda: "1.1")
 
 
@@ -95,7 +95,7 @@ async def talk(user: Any, script: Any) -> None:
     )
     await user.type("Mend the tide.", "enter")
     await user.sees("two")
-    await user.when(lambda: not user.app.port.is_streaming and user.app.spinner._timer is None)
+    await user.when(lambda: not user.app.session.is_streaming and user.app.spinner._timer is None)
     user.app.notice("Session name set: demo")
     user.app.notice("A plugin is slow", "warning")
     user.app.interface.set_status("tests", "41 passed")
@@ -143,7 +143,7 @@ async def test_scripts_of_the_world(desk, script) -> None:
 
     async with desk((40, 24), environ=COLORS["256"]) as user:
         await user.type(SCRIPTS, "enter")
-        await user.when(lambda: script.requests and not user.app.port.is_streaming)
+        await user.when(lambda: script.requests and not user.app.session.is_streaming)
         await user.type(SCRIPTS)
         await user.pilot.pause()
 

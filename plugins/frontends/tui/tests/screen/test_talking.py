@@ -67,7 +67,7 @@ async def test_escape_stops_the_answer_and_puts_what_is_queued_into_the_editor(d
         await user.sees("Restored 1 queued message to editor", "Half an")
 
         assert user.typed == "and this"
-        await user.when(lambda: not user.app.port.is_streaming)
+        await user.when(lambda: not user.app.session.is_streaming)
 
 
 async def test_another_session_leaves_what_is_queued_in_the_editor(desk, script: ScriptedProvider) -> None:
@@ -109,7 +109,7 @@ async def test_ctrl_c_clears_the_editor_and_leaves_the_answer_alone(desk, script
         await user.type("nonsense", "ctrl+c")
 
         assert user.typed == ""
-        assert user.app.port.is_streaming
+        assert user.app.session.is_streaming
         await user.press("escape")
 
 

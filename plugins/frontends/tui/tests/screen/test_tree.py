@@ -8,7 +8,7 @@ import pytest
 
 from pi_hookspecs import CustomMessage
 from pi_testing import stall, text
-from pi_tui.port.local import LocalPort
+from pi_tui.session.lists import Lists
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -141,7 +141,7 @@ async def test_a_label_is_stored(desk, talked: AgentSession) -> None:
         await user.press("enter")
         await user.sees("Already at this point")
 
-    rows = LocalPort(talked).lists.tree().rows(lambda entry: entry.passes("labeled-only"))
+    rows = Lists(talked).tree().rows(lambda entry: entry.passes("labeled-only"))
     assert [(row.entry.text, row.entry.label) for row in rows] == [("Low.", "low")]
 
 

@@ -11,7 +11,7 @@ from pi_core.wire import is_on_wire, to_wire
 from pi_core.wire.events import event_from_wire
 from pi_hookspecs import BashExecutionMessage, ExtensionErrorEvent, Line, Run, ToolResult, VirtualModel
 from pi_testing import error, for_each, make_tool, stop, text, thinking, tool_call
-from pi_tui.port.local import LocalPort
+from pi_tui.session.facts import facts_of
 from pi_tui.view import local_events as local
 from pi_tui.view.blocks import Answer, Bash, Error, Notice, Summary, Thinking, Tool, User
 from pi_tui.view.changes import NOTHING, Changes
@@ -162,19 +162,19 @@ async def test_the_footer_names_the_model_that_answers_for_a_virtual_one(pi_sess
     pi_session.models.register_provider("router", auto)
     await pi_session.set_model(pi_session.models.find("router/auto"))
     await pi_session.set_thinking_level("high")
-    before = LocalPort(pi_session).facts()
+    before = facts_of(pi_session)
     script.turn(text("Hello"))
     await pi_session.prompt("hi")
-    after = LocalPort(pi_session)
+    after = facts_of(pi_session)
 
-    texts = [model_text(State(footer=Footer(**{**facts, "providers": 1})).footer) for facts in (before, after.facts())]
+    texts = [model_text(State(footer=Footer(**{**facts, "providers": 1})).footer) for facts in (before, after)]
     assert texts == ["auto • high", "auto • high → model • medium"]
     for events in (recorded.events, over_the_wire(recorded.events)):
         assert model_text(replayed(events).footer).endswith("→ model • medium")
     pi_session.models.register_provider("router", auto)
     await pi_session.set_model(script.model)
     assert "→" not in model_text(replayed(recorded.events).footer)
-    assert "→" not in model_text(Footer(**after.facts()))
+    assert "→" not in model_text(Footer(**facts_of(pi_session)))
 
 
 def test_a_block_of_the_stream_that_the_message_is_without_is_removed():

@@ -6,7 +6,7 @@ are generated from them. A field is given by its name or by its place, as an arg
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
 from attrs import field, frozen
 
@@ -60,8 +60,17 @@ R = TypeVar("R")
 _IMAGES = list_of(record(Image))
 
 
-def _images(images: Sequence[Image]) -> tuple[Image, ...]:
-    return tuple(images)
+class _AnyImage(Protocol):
+    """An image of this package, or of a message of pi."""
+
+    @property
+    def data(self) -> str: ...
+    @property
+    def mime_type(self) -> str: ...
+
+
+def _images(images: Sequence[_AnyImage]) -> tuple[Image, ...]:
+    return tuple(Image(data=each.data, mime_type=each.mime_type) for each in images)
 
 
 class Request(Record, Generic[R]):

@@ -11,8 +11,8 @@ from pi_tui.selectors.picks import Option, Pick
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_tui.port.about import PluginRow, TrustAnswer
     from pi_tui.screen.talk import Talk
+    from pi_tui.session.about import PluginRow, TrustAnswer
 
 __all__ = ["COMMANDS"]
 
@@ -20,12 +20,12 @@ _SIGNS = {"enabled": " ", "disabled": "-", "waiting": "~", "broken": "!"}
 
 
 async def _plugins(talk: Talk, argument: str) -> None:
-    rows = [row for row in talk.port.about.plugins() if argument in row.name]
+    rows = [row for row in talk.about.plugins() if argument in row.name]
     if not rows:
         talk.notice(f"No plugin has {argument!r} in its name." if argument else "No plugins are installed.")
         return
     if argument in {row.name for row in rows}:
-        await talk.page("\n".join([*_plugin_rows(rows, argument), "", talk.port.about.plugin(argument)]))
+        await talk.page("\n".join([*_plugin_rows(rows, argument), "", talk.about.plugin(argument)]))
     else:
         await talk.page("\n".join([*_plugin_rows(rows), *_LEGEND]))
 
@@ -57,7 +57,7 @@ def _plugin_rows(rows: Sequence[PluginRow], name: str = "") -> Iterator[str]:
 
 
 async def _trust(talk: Talk, _argument: str) -> None:
-    about = talk.port.about
+    about = talk.about
     found = about.trust()
     options = [
         Option("trust", "Trust this folder", key="t"),
@@ -93,11 +93,11 @@ async def _export(talk: Talk, argument: str) -> None:
     name = argument
     if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"":
         name = name[1:-1]  # quoted as in a shell
-    talk.notice(f"Session exported to: {await talk.port.about.export(name or None)}")
+    talk.notice(f"Session exported to: {await talk.about.export(name or None)}")
 
 
 async def _debug(talk: Talk, _argument: str) -> None:
-    path = talk.port.about.write_debug(talk.screen.drawn())
+    path = talk.about.write_debug(talk.screen.drawn())
     talk.notice(
         f"The screen and the messages are in {path}. The file has the whole conversation: read it before you share it."
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import PiError
 from pi_tui.commands.table import Command
+from pi_tui.session.facts import session_info
 
 if TYPE_CHECKING:
     from pi_tui.screen.talk import Talk
@@ -15,22 +16,22 @@ __all__ = ["COMMANDS"]
 
 async def _name(talk: Talk, argument: str) -> None:
     if argument:
-        await talk.port.set_name(argument)
+        await talk.session.set_session_name(argument)
         talk.notice(f"Session name set: {argument}")
     else:
-        name = talk.port.facts().get("name")
+        name = talk.session.session_name
         talk.notice(f"Session name: {name}" if name else "This session has no name: /name NAME sets one.")
 
 
 async def _session(talk: Talk, _argument: str) -> None:
-    talk.notice("\n".join(talk.port.session_info()))
+    talk.notice("\n".join(session_info(talk.session)))
 
 
 async def _compact(talk: Talk, argument: str) -> None:
     displayed: list[Any] = []
-    stop = talk.port.subscribe(lambda event: displayed.append(event) if event.type == "compaction_end" else None)
+    stop = talk.session.subscribe(lambda event: displayed.append(event) if event.type == "compaction_end" else None)
     try:
-        await talk.port.compact(argument or None)
+        await talk.session.compact(argument or None)
     except PiError:
         if not displayed:
             raise
@@ -42,7 +43,7 @@ async def _copy(talk: Talk, _argument: str) -> None:
     clipboard = talk.screen.clipboards
     if clipboard.copy_selection():
         return
-    text = talk.port.last_answer()
+    text = talk.session.get_last_assistant_text()
     if text is None:
         talk.notice("There is no answer yet.")
     else:

@@ -37,7 +37,7 @@ async def _help_about(talk: Talk, argument: str) -> None:
     """Show a page of the documentation, or the description of a command that no page is named for."""
     known = dict(talk.known_commands())
     name = argument.removeprefix("/")
-    page = None if argument != name else talk.port.about.help(argument)
+    page = None if argument != name else talk.about.help(argument)
     if name in known and (page is None or not page.found):
         talk.notice(f"/{name}  {known[name]}")
     elif page is None:
@@ -53,13 +53,13 @@ async def _hotkeys(talk: Talk, _argument: str) -> None:
 
 
 async def _reload(talk: Talk, _argument: str) -> None:
-    await talk.port.reload()
+    await talk.session.reload()
     await talk.look_up_commands()
     talk.notice("Extensions, skills, prompts and themes were reloaded.")
 
 
 async def _quit(talk: Talk, _argument: str) -> None:
-    talk.port.shut_down()
+    talk.session.shutdown_requested.set()
 
 
 COMMANDS = {

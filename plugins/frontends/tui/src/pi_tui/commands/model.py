@@ -25,17 +25,17 @@ _NO_MODELS = "No provider's models can be used: sign in to one with /login, or s
 
 
 async def _model(talk: Talk, argument: str) -> None:
-    port = talk.port
+    lists = talk.lists
     if argument:
         await _use_model(talk, argument)
         return
-    rows = port.lists.models()
+    rows = lists.models()
     if not rows:
-        talk.notice(talk.port.why_no_model() or _NO_MODELS, "warning")
+        talk.notice(talk.about.why_no_model() or _NO_MODELS, "warning")
         return
     outcome = await choose(talk, ModelSelector(rows), MadeDefault)
     if isinstance(outcome, MadeDefault):
-        await port.lists.set_default_model(outcome.value.reference)
+        await lists.set_default_model(outcome.value.reference)
         talk.notice(f"Model: {outcome.value.reference}, now the default of new sessions")
     elif outcome is not None:
         await _use_model(talk, outcome.value.reference)
@@ -43,19 +43,19 @@ async def _model(talk: Talk, argument: str) -> None:
 
 async def choose_default_model(talk: Talk) -> None:
     """Let the user choose the model of this session and of new ones."""
-    rows = talk.port.lists.models()
+    rows = talk.lists.models()
     if not rows:
-        talk.notice(talk.port.why_no_model() or _NO_MODELS, "warning")
+        talk.notice(talk.about.why_no_model() or _NO_MODELS, "warning")
         return
     outcome = await choose(talk, ModelSelector(rows), MadeDefault)
     if outcome is not None:
-        await talk.port.lists.set_default_model(outcome.value.reference)
+        await talk.lists.set_default_model(outcome.value.reference)
         talk.notice(f"Model: {outcome.value.reference}, now the default of new sessions")
 
 
 async def choose_level_of_model(talk: Talk) -> None:
     """Let the user choose a model, and the reasoning effort with which its new sessions begin."""
-    lists = talk.port.lists
+    lists = talk.lists
     chosen = await choose(talk, ModelSelector(lists.models()))
     if chosen is None:
         return
@@ -69,16 +69,16 @@ async def choose_level_of_model(talk: Talk) -> None:
 
 async def _use_model(talk: Talk, name: str) -> None:
     """Use a model, and display warnings about it, e.g. that its provider does not list it."""
-    reference = await talk.port.set_model(name)
-    talk.screen.warn(*talk.port.problems())
+    reference = await talk.lists.use_model(name)
+    talk.screen.warn(*talk.about.problems())
     talk.notice(f"Model: {reference}")
 
 
 async def _scoped_models(talk: Talk, _argument: str) -> None:
-    lists = talk.port.lists
+    lists = talk.lists
     rows = lists.models()
     if not rows:
-        talk.notice(talk.port.why_no_model() or _NO_MODELS, "warning")
+        talk.notice(talk.about.why_no_model() or _NO_MODELS, "warning")
         return
 
     async def carry_out(outcome: ScopeChanged | ScopeSaved) -> None:
@@ -95,7 +95,7 @@ async def _thinking(talk: Talk, argument: str) -> None:
     if argument in _SHOWN:
         talk.screen.show_thinking(shown=_SHOWN[argument])
         return
-    levels = talk.port.thinking_levels()
+    levels = talk.lists.thinking_levels()
     if not argument and len(levels) < 2:  # noqa: PLR2004 - there is nothing to choose
         talk.notice("This model has no reasoning effort to choose.")
         return
@@ -104,34 +104,34 @@ async def _thinking(talk: Talk, argument: str) -> None:
         talk.notice(f"{argument!r} is not a thinking level of this model. Use one of {offered}.", "warning")
         return
     if argument:
-        await talk.port.set_thinking_level(argument)
+        await talk.lists.use_thinking_level(argument)
         talk.notice(f"Thinking level: {argument}")
         return
-    outcome = await choose(talk, ThinkingSelector(levels, talk.port.facts().get("level")), LevelMadeDefault)
+    outcome = await choose(talk, ThinkingSelector(levels, talk.session.thinking_level), LevelMadeDefault)
     if isinstance(outcome, LevelMadeDefault):
-        await talk.port.lists.set_default_thinking_level(outcome.value.value)
+        await talk.lists.use_thinking_level(outcome.value.value, as_default=True)
         talk.notice(f"Thinking level: {outcome.value.value}, now the default of new sessions")
     elif outcome is not None:
-        await talk.port.set_thinking_level(outcome.value.value)
+        await talk.lists.use_thinking_level(outcome.value.value)
         talk.notice(f"Thinking level: {outcome.value.value}")
 
 
 async def _login(talk: Talk, argument: str) -> None:
-    provider = argument or await _provider(talk, "Sign in to which provider?", talk.port.lists.providers())
+    provider = argument or await _provider(talk, "Sign in to which provider?", talk.lists.providers())
     if provider is not None:
-        reference = await talk.port.sign_in(provider)
+        reference = await talk.lists.sign_in(provider)
         if reference is not None:
             talk.notice(f"Model: {reference}. /model chooses another.")
 
 
 async def _logout(talk: Talk, argument: str) -> None:
-    stored = talk.port.lists.credentials()
+    stored = talk.lists.credentials()
     if not argument and not stored:
         talk.notice("Nothing is stored for any provider.")
         return
     provider = argument or await _provider(talk, "Forget the credential of which provider?", stored)
     if provider is not None:
-        await talk.port.sign_out(provider)
+        await talk.lists.sign_out(provider)
 
 
 async def _provider(talk: Talk, title: str, options: Sequence[Option]) -> str | None:
@@ -140,19 +140,19 @@ async def _provider(talk: Talk, title: str, options: Sequence[Option]) -> str | 
 
 
 def _with_login(talk: Talk) -> Sequence[str]:
-    return talk.port.providers()
+    return talk.lists.provider_names()
 
 
 def _stored(talk: Talk) -> Sequence[str]:
-    return talk.port.providers(stored=True)
+    return talk.lists.provider_names(stored=True)
 
 
 def _models(talk: Talk) -> Sequence[str]:
-    return talk.port.models()
+    return talk.lists.model_names()
 
 
 def _levels(talk: Talk) -> Sequence[str]:
-    return [*talk.port.thinking_levels(), *_SHOWN]
+    return [*talk.lists.thinking_levels(), *_SHOWN]
 
 
 COMMANDS = {

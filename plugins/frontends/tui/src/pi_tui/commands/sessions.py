@@ -22,24 +22,24 @@ _NOT_ALLOWED = "A plugin prevented it; the conversation is unchanged."
 
 async def _new(talk: Talk, _argument: str) -> None:
     talk.screen.take_back()
-    if not await talk.port.new_session():
+    if not await talk.session.new_session():
         talk.notice(_NOT_ALLOWED, "warning")
 
 
 async def _resume(talk: Talk, _argument: str) -> None:
-    talk.port.lists.require_sessions()
+    talk.lists.require_sessions()
     selector = SessionSelector(None, now=time.time())
     stored = StoredSessions(talk, selector)
     outcome = await choose_while(talk, selector, stored.carry_out, stored.read)
     if outcome is None or outcome.value.is_current:
         return
     talk.screen.take_back()
-    if not await talk.port.switch_session(outcome.value.path):
+    if not await talk.session.switch_session(outcome.value.path):
         talk.notice(_NOT_ALLOWED, "warning")
 
 
 async def _fork(talk: Talk, _argument: str) -> None:
-    messages = talk.port.user_messages()
+    messages = talk.session.get_user_messages_for_forking()
     if not messages:
         talk.notice("There is no message yet.")
         return
@@ -52,17 +52,17 @@ async def _fork(talk: Talk, _argument: str) -> None:
     if outcome is None:
         return
     talk.screen.take_back()
-    text = await talk.port.fork(outcome.value.value)
-    if text is None:
+    forked = await talk.session.fork(outcome.value.value)
+    if forked.cancelled:
         talk.notice(_NOT_ALLOWED, "warning")
         return
     talk.notice("Forked to new session")
-    talk.screen.put_text(as_typed(text))
+    talk.screen.put_text(as_typed(forked.selected_text))
 
 
 async def _clone(talk: Talk, _argument: str) -> None:
     talk.screen.take_back()
-    done = await talk.port.clone()
+    done = await talk.session.clone()
     talk.notice("Cloned to new session" if done else _NOT_ALLOWED, "info" if done else "warning")
 
 
@@ -71,7 +71,7 @@ async def _import(talk: Talk, argument: str) -> None:
         talk.notice("Name the file: /import PATH", "warning")
     else:
         talk.screen.take_back()
-        await talk.port.import_session(argument)
+        await talk.session.import_from_jsonl(argument)
 
 
 COMMANDS = {

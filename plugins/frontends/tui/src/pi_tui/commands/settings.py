@@ -22,7 +22,7 @@ _BY_MODEL = "modelThinkingLevels"
 
 
 async def _settings(talk: Talk, _argument: str) -> None:
-    lists = talk.port.lists
+    lists = talk.lists
     selected: str | None = None
     everything = False
     while True:
@@ -74,7 +74,7 @@ async def _choose_theme(talk: Talk) -> None:
 
 
 def _use_theme(talk: Talk, name: str) -> None:
-    talk.port.lists.set_setting("theme", name)
+    talk.lists.set_setting("theme", name)
     talk.screen.themes.use(name)
     talk.notice(f"Theme: {name}")
 

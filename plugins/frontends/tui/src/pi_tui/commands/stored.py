@@ -57,7 +57,7 @@ class StoredSessions:
 
         try:
             self._rows = await asyncio.to_thread(
-                talk.port.lists.read_sessions,
+                talk.lists.read_sessions,
                 talk.session_dir,
                 everywhere=selector.everywhere,
                 texts=selector.wants_text,
@@ -73,10 +73,10 @@ class StoredSessions:
             if isinstance(outcome, TextWanted | ScopeWanted):
                 await self.read()
             elif isinstance(outcome, SessionRenamed):
-                await self._talk.port.lists.rename_session(outcome.path, outcome.name)
+                await self._talk.lists.rename_session(outcome.path, outcome.name)
                 await self.read()
             elif isinstance(outcome, SessionDeleted):
-                await self._talk.port.lists.delete_session(outcome.path)
+                await self._talk.lists.delete_session(outcome.path)
                 self._rows = [row for row in self._rows if row.path != outcome.path]
                 self._selector.take(self._rows)
         except PiError as error:

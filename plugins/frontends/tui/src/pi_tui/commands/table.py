@@ -41,8 +41,9 @@ async def complete_argument(talk: Talk, name: str, typed: str) -> Sequence[Compl
     """Return completions of a command's argument, given its typed beginning."""
     from pi_hookspecs import Completion
     from pi_terminal_kit.matching import matching_values
+    from pi_tui.session.plugins import argument_completions
 
     own = talk.own.get(name)
     if own is None:
-        return await talk.port.complete_arguments(name, typed)
+        return await argument_completions(talk.session, name, typed)
     return [Completion(each) for each in matching_values(own.complete(talk), typed)]

@@ -33,8 +33,8 @@ class _Summary(NamedTuple):
 
 
 async def _tree(talk: Talk, argument: str) -> None:
-    lists = talk.port.lists
-    named = argument or talk.port.settings.get_str("treeFilterMode", "default") or "default"
+    lists = talk.lists
+    named = argument or talk.session.settings.get_str("treeFilterMode", "default") or "default"
     wanted = next((each for each in FILTERS if each == named), None)
     if wanted is None:
         talk.notice(f"{named!r} is not a filter of the tree. Use one of {', '.join(FILTERS)}.", "warning")
@@ -56,7 +56,7 @@ async def _tree(talk: Talk, argument: str) -> None:
         if lists.tree().is_here(outcome.value.id):
             talk.notice("Already at this point")
             return
-        if talk.port.is_streaming:  # before the question about a summary, which would be for nothing
+        if talk.session.is_streaming:  # before the question about a summary, which would be for nothing
             talk.notice("A prompt is being answered. Wait for it or abort it before moving in the tree.", "warning")
             continue
         summary = await _ask_for_summary(talk)
@@ -67,7 +67,7 @@ async def _tree(talk: Talk, argument: str) -> None:
 
 async def _ask_for_summary(talk: Talk) -> _Summary | None:
     """Ask whether to summarize the abandoned branch; return None if the user goes back to the tree."""
-    if talk.port.settings.get_bool("branchSummary.skipPrompt", default=False):
+    if talk.session.settings.get_bool("branchSummary.skipPrompt", default=False):
         return _Summary(wanted=False)
     while True:
         outcome = await choose(talk, Pick("Summarize branch?", _CHOICES, searched=False))
@@ -83,13 +83,15 @@ async def _ask_for_summary(talk: Talk) -> _Summary | None:
 async def _navigate(talk: Talk, entry_id: str, summary: _Summary) -> None:
     if summary.wanted:
         talk.notice("Summarizing the branch...")
-    text = await talk.port.lists.navigate(entry_id, summarize=summary.wanted, instructions=summary.instructions)
-    if text is None:
+    went = await talk.session.navigate_tree(
+        entry_id, summarize=summary.wanted, custom_instructions=summary.instructions
+    )
+    if went.cancelled:
         talk.notice("The conversation is unchanged.", "warning")
         return
     talk.notice("Navigated to selected point")
-    if text:
-        talk.screen.put_text(as_typed(text))
+    if went.editor_text:
+        talk.screen.put_text(as_typed(went.editor_text))
 
 
 def _filters(_talk: Talk) -> Sequence[str]:

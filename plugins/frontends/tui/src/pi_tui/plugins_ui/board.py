@@ -10,6 +10,7 @@ from attrs import evolve
 from pi_tui.lines.around_editor import MOST_ROWS
 from pi_tui.plugins_ui.editor_component import EditorComponent, EditorPlace
 from pi_tui.plugins_ui.place import Place
+from pi_tui.session.plugins import report_drawing
 from pi_tui.view.changes import Changes
 from pi_tui.view.local_events import WidgetChanged
 
@@ -72,7 +73,7 @@ class Board:
     def failed(self, place: Place, error: Exception) -> None:
         """Report that a place's widget raised an error."""
         message = f"Its widget raised {type(error).__name__}: {str(error) or '(no message)'}. It was removed."
-        self._app.port.report_drawing(place.plugin, message, "".join(format_exception(error)))
+        report_drawing(self._app.session, place.plugin, message, "".join(format_exception(error)))
 
     # Widgets
 

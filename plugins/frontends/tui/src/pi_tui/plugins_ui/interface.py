@@ -128,8 +128,10 @@ class Interface(DialogUI):
 
     async def _check(self, form: Form, fields: Sequence[FormField]) -> None:
         """Finish a form with valid values, or display its problems."""
+        from pi_core.plugin_api.forms import entered_values
+
         while not form.result.done():
-            values, problems = self._app.port.form_values(fields, await form.submitted.get())
+            values, problems = entered_values(fields, await form.submitted.get())
             if problems:
                 form.show_problems(problems)
                 self._app.draw_dialog()

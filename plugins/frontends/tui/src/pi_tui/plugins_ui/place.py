@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.widget import Widget
 
+from pi_core.hooks.acting import acting_plugin
 from pi_hookspecs import ScreenSize
 from pi_tui.keys.events import Key
 from pi_tui.lines.foreign import foreign_rows
@@ -54,7 +55,7 @@ class Place:
         asks: bool = False,
     ) -> None:
         self.app = app
-        self.plugin: str | None = app.port.acting_plugin()
+        self.plugin: str | None = acting_plugin()
         self.is_open = True
         self.box: PluginBox | None = None
         self.draw = draw

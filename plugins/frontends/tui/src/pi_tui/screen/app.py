@@ -42,6 +42,9 @@ from pi_tui.screen.tab import Tab
 from pi_tui.screen.themes import Themes
 from pi_tui.screen.transcript import Transcript
 from pi_tui.screen.typed_filters import TypedFilters
+from pi_tui.session.facts import facts_of, text_of, usage_of
+from pi_tui.session.lists import Lists
+from pi_tui.session.plugins import drawings
 from pi_tui.theme.choose import OSC_11_QUERY
 from pi_tui.view.changes import Changes
 from pi_tui.view.local_events import FactsChanged
@@ -57,10 +60,10 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.widget import Widget
 
+    from pi_core import Session
     from pi_hookspecs import Line, MouseEvent
     from pi_tui.keys.bindings import Bindings
-    from pi_tui.port.about import Loaded
-    from pi_tui.port.protocol import Port
+    from pi_tui.session.about import Loaded
     from pi_tui.terminal import Terminal
     from pi_tui.theme.palette import Palette
 
@@ -77,7 +80,7 @@ class ScreenApp(Controls, Life, App[int]):
     """The screen of a session.
 
     Args:
-        port: The interface to the session.
+        session: The session.
         bindings: The key bindings.
         environ: The environment, from which the capabilities of the terminal are read.
         terminal: The terminal; None without one, as in tests.
@@ -85,6 +88,10 @@ class ScreenApp(Controls, Life, App[int]):
         theme: Overrides the setting ``theme``.
         home: The user's home directory.
         explain: Returns the sentences to display for the error text of a request.
+
+    Attributes:
+        place: Where a session of another process is, for the footer.
+        resume_hint: Returns the command that continues the session later, after lines about the command.
     """
 
     CSS = """
@@ -100,7 +107,7 @@ class ScreenApp(Controls, Life, App[int]):
 
     def __init__(
         self,
-        port: Port,
+        session: Session,
         *,
         bindings: Bindings,
         environ: Mapping[str, str],
@@ -112,24 +119,27 @@ class ScreenApp(Controls, Life, App[int]):
         driver_class: type[Driver] | None = None,
     ) -> None:
         super().__init__(driver_class=driver_class, ansi_color=True)
-        self.port = port
+        self.session = session
+        self.place = ""
+        self.resume_hint: Callable[[], str | None] = lambda: self.talk.about.resume_command(environ)
+        self._text_of = partial(text_of, session)  # one object: looks are compared
         self.terminal = terminal
         self.bindings = bindings
         self.state = State(explain=explain)
         self.themes = Themes(
-            port.lists,
-            theme or port.settings.get_str("theme", None),
+            Lists(session),
+            theme or session.settings.get_str("theme", None),
             environ,
             self._take_palette,
             self.set_interval,
-            true_color=port.settings.get("terminal.trueColor", "auto"),
+            true_color=session.settings.get("terminal.trueColor", "auto"),
         )
-        protocol = protocol_of(environ, port.settings.get("terminal.images", "auto"))
+        protocol = protocol_of(environ, session.settings.get("terminal.images", "auto"))
         sends = protocol == "kitty" and self.themes.depth == "truecolor"
         self.painter = Painter(
             self.themes.palette,
             Graphics("kitty", self.write_terminal) if sends else None,
-            links=has_links(environ, port.settings.get("terminal.hyperlinks", "auto")),
+            links=has_links(environ, session.settings.get("terminal.hyperlinks", "auto")),
         )
         self._home = home
         self.spinner = Spinner(self.set_interval, self._on_tick)
@@ -138,7 +148,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.typed_filters = TypedFilters()
         self._in_progress, self._is_ready = 0, False
         self._long_lived = LongLived()
-        self.tab = Tab(self.write_terminal, port.settings, terminal)
+        self.tab = Tab(self.write_terminal, session.settings, terminal)
         self.interface = Interface(self)
         self.start_controls(session_dir, environ)
         self.start_life()
@@ -149,7 +159,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.look,
             lambda: self.hint("tui.altScreen.bottom"),
             self.clipboards.copy_on_select,
-            scrollbar=lambda: self.port.settings.get_str("fullscreenScrollbar", "auto"),
+            scrollbar=lambda: self.session.settings.get_str("fullscreenScrollbar", "auto"),
         )
         self.board, self.overlays = Board(self), Overlays(self)
         self.above = Clickable(self.painter, name="above", mouse=partial(self.board.mouse, "aboveEditor"))
@@ -192,8 +202,11 @@ class ScreenApp(Controls, Life, App[int]):
             self.frames.want(changes)
         if event.type in ("agent_settled", "session_start", "entry_appended", "session_info_changed"):
             self.refresh_facts()
+        if event.type == "remote_view_read":
+            self.frames.want(reduce(self.state, FactsChanged(facts=usage_of(self.session)), time.monotonic()))
+            self.refresh_facts()
         if event.type == "agent_settled":
-            self.warn(*self.port.problems())
+            self.warn(*self.talk.about.problems())
         if event.type == "session_start":
             self.reports.end()
             self._find_themes()
@@ -206,9 +219,9 @@ class ScreenApp(Controls, Life, App[int]):
 
     async def _find_loaded(self) -> None:
         """Name in the header what the session has loaded."""
-        if self.port.settings.get_bool("quietStartup", default=False):
+        if self.session.settings.get_bool("quietStartup", default=False):
             return
-        loaded = await self.port.about.loaded()
+        loaded = await self.talk.about.loaded()
         if [*loaded] != [*self._loaded]:
             self._loaded = loaded
             self.draw_head()
@@ -222,26 +235,30 @@ class ScreenApp(Controls, Life, App[int]):
     def load(self) -> None:
         """Load the conversation, which is new, was replaced, or continues from another entry."""
         self.is_loaded = True
-        changes = load_entries(self.state, self.port.entries(), running=self.port.is_streaming)
+        changes = load_entries(self.state, self.session.get_branch(), running=self.session.is_streaming)
         self.reports.put_back(self.state)
         self.transcript.anchored.clear()
         self._long_lived.loaded(len(self.state.blocks))
-        reduce(self.state, FactsChanged(facts=self.port.usage()), time.monotonic())
+        reduce(self.state, FactsChanged(facts=usage_of(self.session)), time.monotonic())
         self.refresh_facts()
         self.frames.want(changes | Changes.of("footer", "title"))
 
     def refresh_facts(self) -> None:
         """Update the fields of the footer that no event contains."""
-        facts = self.port.facts()
+        facts = self.facts()
         known = {name: getattr(self.state.footer, name) for name in facts}
         if facts != known:
             self.frames.want(reduce(self.state, FactsChanged(facts=facts), time.monotonic()))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the fields of the footer that no event contains."""
+        return facts_of(self.session, self.place)
 
     # Drawing
 
     def look(self, width: int) -> Look:
         """Return the current appearance of blocks for a width."""
-        settings = self.port.settings
+        settings = self.session.settings
         return Look(
             width=width,
             theme=self.painter.palette.name,
@@ -249,15 +266,15 @@ class ScreenApp(Controls, Life, App[int]):
             padding=int(settings.get_number("outputPad", 1, minimum=0)),
             diagrams=diagrams_of(settings.get_str("markdown.mermaid", "final")),
             hide_thinking=self.thinking_hidden,
-            cwd=self.port.cwd,
+            cwd=self.talk.cwd,
             home=self._home,
             now=time.monotonic(),
             spinner=self.spinner.frame,
             pictures=can_draw(settings, self.themes.depth),
             thinking_label=self.thinking_label,
-            drawings=self.port.drawings,
+            drawings=drawings(self.session),
             redrawn=self.redrawn,
-            text_of=self.port.text_of,
+            text_of=self._text_of,
             image_width=int(settings.get_number("terminal.imageWidthCells", 80, minimum=1)),
             graphics=self.painter.graphics,
             hints={name: self.hint(action) for name, action in LOOK_HINTS.items()},
@@ -453,7 +470,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.editor, look, height=self.size.height, work=work, role=role, drawn=drawn, ruled=ruled
         )
         menu = self.completions.menu
-        most = int(self.port.settings.get_number("autocompleteMaxVisible", 5, minimum=1))
+        most = int(self.session.settings.get_number("autocompleteMaxVisible", 5, minimum=1))
         self.menu_box.paint(menu_lines(menu, most, self.width) if menu is not None else ())
 
     def draw_dialog(self) -> None:
@@ -485,7 +502,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.transcript.anchored.set_head(self._own_head() if rows is None else rows)
 
     def _own_head(self) -> Sequence[Line]:
-        if self.port.settings.get_bool("quietStartup", default=False):
+        if self.session.settings.get_bool("quietStartup", default=False):
             return ()
         expanded, path = self.expanded, self.look(self.width).path
         loaded = [

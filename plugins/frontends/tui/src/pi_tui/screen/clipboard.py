@@ -68,7 +68,7 @@ class Clipboard:
         """Copy a new selection of the mouse, unless the setting ``fullscreenCopyOnSelect`` is off."""
         pane = self._app.transcript
         text = pane.selection.text(pane.room[1])
-        wanted = self._app.port.settings.get_bool("fullscreenCopyOnSelect", default=True)
+        wanted = self._app.session.settings.get_bool("fullscreenCopyOnSelect", default=True)
         if wanted and text:
             self.copy(text)
 

@@ -71,14 +71,18 @@ class Completions:
         sent: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         from pi_tui.commands.table import complete_argument
+        from pi_tui.session.facts import files_below
+        from pi_tui.session.plugins import mention_completions
 
-        port = talk.port
+        session = talk.session
         sources: list[Source] = [
             CommandSource(
                 lambda: by_use(talk.known_commands(), sent()), lambda name, typed: complete_argument(talk, name, typed)
             ),
-            FileSource(lambda: port.cwd, port.walk, port.complete_mention),
-            PathSource(lambda: port.cwd),
+            FileSource(
+                lambda: talk.cwd, partial(files_below, session), lambda typed: mention_completions(session, typed)
+            ),
+            PathSource(lambda: talk.cwd),
         ]
         self.menu: Menu | None = None
         self.stack = Stack(sources, lambda _source, error: talk.notice(f"Completion failed: {error}", "error"))

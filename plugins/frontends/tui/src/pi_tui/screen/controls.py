@@ -19,6 +19,7 @@ from pi_tui.keys.hints import key_hint
 from pi_tui.screen.clipboard import Clipboard, Images
 from pi_tui.screen.completion import Completions
 from pi_tui.screen.talk import Talk, Typed
+from pi_tui.session.plugins import shortcuts
 from pi_tui.view.local_events import NoticeShown
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
+    from pi_core import Session
     from pi_hookspecs import AutocompleteProvider, NoticeLevel
     from pi_terminal_kit.prompt_history import PromptFile
     from pi_tui.dialogs.base import Dialog
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from pi_tui.keys.bindings import Bindings
     from pi_tui.plugins_ui.interface import Interface
     from pi_tui.plugins_ui.overlays import Overlays
-    from pi_tui.port.protocol import Port
     from pi_tui.screen.themes import Themes
     from pi_tui.screen.transcript import Transcript
     from pi_tui.view.state import State
@@ -79,7 +80,7 @@ class Controls(_App):
         first_problems: Problems in the front end's files, found at the start.
     """
 
-    port: Port
+    session: Session
     state: State
     transcript: Transcript
     bindings: Bindings
@@ -91,13 +92,13 @@ class Controls(_App):
         """Initialize the attributes, with an empty editor."""
         self.editor = Editor()
         self.expanded = False
-        self.thinking_hidden = self.port.settings.get_bool("hideThinkingBlock", default=False)
+        self.thinking_hidden = self.session.settings.get_bool("hideThinkingBlock", default=False)
         self.dialogs: list[Dialog[Any]] = []
         self.history: PromptFile | None = None
         self.clipboards, self.images = Clipboard(self, environ), Images()
         self.first_problems: list[str] = []
         self._warned: set[str] = set()
-        self.talk = Talk(self.port, self, self.interface, session_dir)
+        self.talk = Talk(self.session, self, self.interface, session_dir)
         self.completions = Completions(
             self.talk, self.draw_editor, self._take_completion, lambda: self.editor.history.sent
         )
@@ -223,7 +224,7 @@ class Controls(_App):
         from pi_terminal_kit.outside_editor import EditorFailed
         from pi_tui.screen.outside import edited
 
-        setting = self.port.settings.get_str("externalEditor", None)
+        setting = self.session.settings.get_str("externalEditor", None)
         try:
             self.set_text(await edited(self.editor.value, setting, self.suspend))
         except EditorFailed as error:
@@ -281,8 +282,8 @@ class Controls(_App):
         self.start(self._cycle_model(forward=forward))
 
     async def _cycle_model(self, *, forward: bool) -> None:
-        name = await self.port.cycle_model(forward=forward)
-        self.report(f"Switched to {name}" if name is not None else "Only one model available")
+        changed = await self.session.cycle_model("forward" if forward else "backward")
+        self.report(f"Switched to {changed.model.id}" if changed is not None else "Only one model available")
         self.refresh_facts()
 
     def cycle_thinking_level(self) -> None:
@@ -290,7 +291,7 @@ class Controls(_App):
         self.start(self._cycle_thinking_level())
 
     async def _cycle_thinking_level(self) -> None:
-        level = await self.port.cycle_thinking_level()
+        level = await self.session.cycle_thinking_level()
         self.report(f"Thinking level: {level}" if level is not None else "This model has one thinking level")
         self.refresh_facts()
 
@@ -314,7 +315,7 @@ class Controls(_App):
 
     def escaped_twice(self) -> None:
         """Run the command that the setting ``doubleEscapeAction`` names, if it exists."""
-        action = self.port.settings.get_str("doubleEscapeAction", "tree")
+        action = self.session.settings.get_str("doubleEscapeAction", "tree")
         if action in self.talk.own:
             self.run_command(action)
 
@@ -326,7 +327,7 @@ class Controls(_App):
             actions.sort(key=lambda each: not each.id.startswith(_FIRST))
             found = [self._keys_row(each) for each in actions]
             rows += [("", title), *filter(None, found)] if any(found) else []
-        plugins = [(each.name, f"{each.description} ({each.plugin})") for each in self.port.shortcuts()]
+        plugins = [(each.name, f"{each.description} ({each.plugin})") for each in shortcuts(self.session)]
         return [*rows, *([("", "Keys of plugins"), *plugins] if plugins else [])]
 
     def _keys_row(self, action: Action) -> tuple[str, str] | None:
@@ -339,7 +340,7 @@ class Controls(_App):
 
     def shortcut_problems(self) -> list[str]:
         """Return the conflicts between keys of plugins and keys of actions."""
-        names = [each.name for each in self.port.shortcuts()]
+        names = [each.name for each in shortcuts(self.session)]
         return [str(each) for each in find_shortcut_conflicts(self.bindings, names)]
 
     def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
@@ -434,4 +435,4 @@ class Controls(_App):
 
     def leave(self) -> None:
         """Leave the session, which ends the application."""
-        self.port.shut_down()
+        self.session.shutdown_requested.set()

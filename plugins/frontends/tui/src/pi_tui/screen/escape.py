@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_tui.screen.talk import INTERRUPTED
+from pi_tui.session.plugins import skip_waiting
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -33,18 +36,18 @@ class Ladders:
 
         Pressed twice in an empty editor, run the configured action.
         """
-        app, port = self._app, self._app.port
+        app, session = self._app, self._app.session
         before, self._escaped = self._escaped, -_AGAIN_SECONDS
-        if port.is_bash_running:
-            port.abort_bash()
-        elif port.is_retrying:
-            port.abort_retry()
-        elif port.is_compacting:
-            port.abort_compaction()
-        elif port.is_streaming:
+        if session.is_bash_running:
+            session.abort_bash()
+        elif session.is_retrying:
+            session.abort_retry()
+        elif session.is_compacting:
+            session.abort_compaction()
+        elif session.is_streaming:
             app.take_back()
-            port.abort()
-        elif port.skip_waiting():
+            session.request_abort(INTERRUPTED)
+        elif skip_waiting(session):
             return
         elif app.talk.jobs:
             app.take_back()
@@ -64,8 +67,8 @@ class Ladders:
         """Stop the user's shell command, or clear the editor; exit when pressed twice with nothing typed between."""
         app = self._app
         before, self._cleared = self._cleared, self._clock()
-        if app.port.is_bash_running:
-            app.port.abort_bash()
+        if app.session.is_bash_running:
+            app.session.abort_bash()
         elif self._clock() - before < _AGAIN_SECONDS and not app.editor.text.text:
             app.leave()
         else:

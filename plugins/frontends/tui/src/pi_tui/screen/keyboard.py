@@ -15,6 +15,7 @@ from pi_tui.editor.press import press
 from pi_tui.keys.actions import RESERVED
 from pi_tui.lines.typed import text_width
 from pi_tui.screen.escape import Ladders
+from pi_tui.session.plugins import press_key, shortcuts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -224,7 +225,7 @@ class Keyboard:
     def _plugin(self, key: Key) -> bool:
         """Call the plugin that registered a key; return False if there is none."""
         name = canonical_key(key.name) if "+" in key.name else key.name
-        if all(each.name != name for each in self._app.port.shortcuts()):
+        if all(each.name != name for each in shortcuts(self._app.session)):
             return False
-        self._app.start(self._app.port.press_key(name))
+        self._app.start(press_key(self._app.session, name))
         return True

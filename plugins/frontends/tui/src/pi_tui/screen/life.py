@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
+    from pi_core import Session
     from pi_hookspecs import NoticeLevel
     from pi_terminal_kit.prompt_history import PromptFile
     from pi_terminal_kit.streams import StrayLines
     from pi_tui.dialogs.base import Dialog
     from pi_tui.editor.state import Editor
     from pi_tui.plugins_ui.overlays import Overlays
-    from pi_tui.port.protocol import Port
     from pi_tui.screen.keyboard import Keyboard
     from pi_tui.screen.talk import Talk
     from pi_tui.view.state import State
@@ -100,7 +100,7 @@ class Life(_App):
         reports: The reports of plugins while the session starts.
     """
 
-    port: Port
+    session: Session
     talk: Talk
     editor: Editor
     history: PromptFile | None
@@ -198,13 +198,13 @@ class Life(_App):
         self.reports.end()
         self.release()
         self.talk.begin()
-        self.warn(*self.first_problems, *self.port.problems())
-        why = self.port.why_no_model()
+        self.warn(*self.first_problems, *self.talk.about.problems())
+        why = self.talk.about.why_no_model()
         if why is not None and not prompts:  # otherwise, the first prompt says it
             self.notice(why, "warning")
         await self.talk.look_up_commands()
         self.start(self._begin_talking(prompts))
-        ending = asyncio.ensure_future(self.port.until_shut_down())
+        ending = asyncio.ensure_future(self.session.shutdown_requested.wait())
         try:
             await asyncio.wait([ending, running], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -214,7 +214,7 @@ class Life(_App):
         """Run the first command, then send the prompts; if no session was chosen, put them into the editor."""
         if self.begins_with:
             await self.talk.own[self.begins_with].run(self.talk, "")
-        if self.begins_with and prompts and not any(True for _ in self.port.entries()):
+        if self.begins_with and prompts and not self.session.get_branch():
             self.put_text("\n\n".join(each.text for each in prompts))
             return
         for prompt in prompts:

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import contextmanager
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
-from pi_hookspecs import NoModel, PiError
+from pi_hookspecs import AgentBusy, NoModel, PiError
 from pi_terminal_kit.jobs import Jobs
 from pi_tui.commands.table import own_commands
 from pi_tui.dialogs.pane import Pane
 from pi_tui.lines.custom import page_rows
+from pi_tui.session.about import About
+from pi_tui.session.lists import Lists
 from pi_tui.view.local_events import BashEnded, BashStarted, CommandRunning, NoticeShown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from pi_hookspecs import ImageContent, Line, NoticeLevel, UserInterface
+    from pi_core import Session
+    from pi_hookspecs import CommandInfo, ImageContent, Line, NoticeLevel, UserInterface
     from pi_terminal_kit.jobs import Job
     from pi_tui.commands.table import Command
     from pi_tui.dialogs.base import Dialog
     from pi_tui.keys.bindings import Bindings
-    from pi_tui.port.protocol import Known, Port
     from pi_tui.screen.clipboard import Clipboard
     from pi_tui.screen.themes import Themes
 
-__all__ = ["Screen", "Talk", "Typed"]
+__all__ = ["INTERRUPTED", "Screen", "Talk", "Typed"]
 
 T = TypeVar("T")
+
+INTERRUPTED = "Interrupted by the user"
+"""Why a prompt was aborted."""
 
 _COMMAND_SECONDS = 0.3
 
@@ -122,17 +128,21 @@ class Talk:
     """The conversation from the user's side.
 
     Args:
-        port: The session.
+        session: The session.
         screen: Displays the conversation.
         ui: Asks the user questions for commands.
 
     Attributes:
         own: The front end's own commands, by name.
         session_dir: The folder of sessions, if it is not the default.
+        lists: The items of the lists that commands show.
+        about: What commands show of pi itself.
     """
 
-    def __init__(self, port: Port, screen: Screen, ui: UserInterface, session_dir: str | None = None) -> None:
-        self.port = port
+    def __init__(self, session: Session, screen: Screen, ui: UserInterface, session_dir: str | None = None) -> None:
+        self.session = session
+        self.lists = Lists(session)
+        self.about = About(session)
         self.screen = screen
         self.ui = ui
         self.session_dir = session_dir
@@ -140,9 +150,14 @@ class Talk:
         self.jobs: Jobs[Typed] = Jobs(self._do, bool)
         self._may_begin = asyncio.Event()
         self._may_begin.set()
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, CommandInfo] = {}
         self._command_ids = count(1)
         self._refused = ""
+
+    @property
+    def cwd(self) -> str:
+        """The working directory; empty if the session is in another process."""
+        return "" if self.session.local is None else os.fspath(self.session.local.cwd)
 
     # Sending
 
@@ -160,20 +175,20 @@ class Talk:
 
     def take_back(self) -> list[str]:
         """Withdraw the texts that are queued or not sent yet, and return them."""
-        return [*self.port.take_queued(), *self.jobs.take_back()]
+        return [*self.session.take_user_texts(), *self.jobs.take_back()]
 
     @property
     def busy(self) -> bool:
         """Whether work is in progress that can be stopped."""
-        port = self.port
-        return bool(self.jobs) or port.is_streaming or port.is_bash_running or port.is_compacting
+        session = self.session
+        return bool(self.jobs) or session.is_streaming or session.is_bash_running or session.is_compacting
 
     async def end(self) -> None:
         """Stop all work."""
-        self.port.abort_bash()
-        self.port.abort_compaction()
-        if self.port.is_streaming:
-            self.port.abort()
+        self.session.abort_bash()
+        self.session.abort_compaction()
+        if self.session.is_streaming:
+            self.session.request_abort(INTERRUPTED)
         await self.jobs.end()
 
     async def _do(self, job: Job[Typed]) -> None:
@@ -190,22 +205,36 @@ class Talk:
             if not job.taken_back:
                 self.notice("Operation aborted")
         except NoModel as error:
-            self.notice(self.port.why_no_model() or str(error), "warning")
+            self.notice(self.about.why_no_model() or str(error), "warning")
         except PiError as error:
             self.notice(str(error), "error")
         except Exception as error:  # noqa: BLE001 - a bug of pi must not end the conversation
             self.notice(f"Unexpected {type(error).__name__}: {str(error) or '(no message)'}", "error")
         self.screen.refresh_facts()
-        self.screen.warn(*self.port.problems())
+        self.screen.warn(*self.about.problems())
 
     async def _prompt(self, job: Job[Typed], text: str) -> None:
         typed = job.typed
         try:
-            await self.port.prompt(text, typed.images, follow_up=typed.follow_up, accepted=job.accepted.set)
+            await self._send(job, text)
         except PiError:
             if job.is_prompt and not job.accepted.is_set():
                 self.screen.put_text(typed.text)  # it was not sent, as there is no model or key
             raise
+
+    async def _send(self, job: Job[Typed], text: str) -> None:
+        session, typed = self.session, job.typed
+        how: Literal["steer", "followUp"] = "followUp" if typed.follow_up else "steer"
+        try:
+            await session.prompt(
+                text,
+                images=typed.images,
+                streaming_behavior=how if session.is_streaming else None,
+                on_accepted=lambda _how: job.accepted.set(),
+            )
+        except AgentBusy:  # a plugin has started a prompt in the meantime
+            await (session.follow_up if typed.follow_up else session.steer)(text, typed.images)
+            job.accepted.set()
 
     async def _bash(self, job: Job[Typed], command: str) -> None:
         excluded = command.startswith("!")
@@ -217,7 +246,7 @@ class Talk:
         command_id = f"tui-{next(self._command_ids)}"
         self.screen.take_event(BashStarted(id=command_id, command=command, excluded=excluded))
         try:
-            message = await self.port.bash(command, command_id, excluded=excluded)
+            message = await self.session.execute_bash(command, exclude_from_context=excluded, id=command_id)
         except PiError as error:
             self.screen.take_event(BashEnded(id=command_id, error=str(error)))
         except asyncio.CancelledError:
@@ -235,7 +264,7 @@ class Talk:
         known = self._known.get(name)
         if is_forwarded and known is not None:
             own = None
-        if own is None and ((known is not None and known.expands) or text == self._refused):
+        if own is None and ((known is not None and known.source != "extension") or text == self._refused):
             await self._prompt(job, text)  # a template, a skill, or a path that is not a command
             return
         job.is_prompt = False
@@ -263,7 +292,7 @@ class Talk:
 
     def _refuse(self, name: str, text: str) -> None:
         again = ""
-        why = self.port.about.why_no_command(name) or f"Unknown command: /{name}. /help lists the commands."
+        why = self.about.why_no_command(name) or f"Unknown command: /{name}. /help lists the commands."
         if self.screen.editor_is_empty():
             self._refused = text
             self.screen.put_text(text)
@@ -280,15 +309,15 @@ class Talk:
         """Display a text in a pane that scrolls, until the user closes it."""
 
         def draw(width: int) -> list[Line]:
-            return page_rows(text, width, markdown=markdown, cwd=self.port.cwd)
+            return page_rows(text, width, markdown=markdown, cwd=self.cwd)
 
         await self.screen.ask(Pane(draw, self.screen.bindings))
 
     async def look_up_commands(self) -> None:
         """Update the list of commands of plugins, templates and skills."""
-        self._known = {each.name: each for each in await self.port.commands()}
+        self._known = {each.name: each for each in await self.session.get_commands()}
 
     def known_commands(self) -> list[tuple[str, str]]:
         """Return the names and descriptions of all commands, the front end's own first."""
         own = [(name, command.description) for name, command in self.own.items()]
-        return own + [(each.name, each.description) for each in self._known.values() if each.name not in self.own]
+        return own + [(each.name, each.description or "") for each in self._known.values() if each.name not in self.own]

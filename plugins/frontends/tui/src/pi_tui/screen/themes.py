@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Mapping
 
     from pi_hookspecs import Theme
-    from pi_tui.port.lists import Lists
+    from pi_tui.session.lists import Lists
     from pi_tui.theme.choose import Appearance
 
 __all__ = ["Themes"]

@@ -13,7 +13,6 @@ from pi_hookspecs.values import ReprMixin
 
 __all__ = [
     "ActivityChanged",
-    "AnswerReceived",
     "BashEnded",
     "BashStarted",
     "CommandRunning",
@@ -26,14 +25,6 @@ __all__ = [
     "WidgetChanged",
     "WorkMessageChanged",
 ]
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class AnswerReceived(ReprMixin):
-    """An answer that began before the front end attached; ``message`` is the part received so far."""
-
-    type: ClassVar[str] = "local_answer_received"
-    message: Any
 
 
 @frozen(kw_only=True, eq=False, repr=False)

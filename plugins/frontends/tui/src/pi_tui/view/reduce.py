@@ -43,7 +43,7 @@ _REDUCERS: dict[str, Callable[[State, Any], Changes]] = {
     "session_start": of_session.replaced,
     "session_tree": of_session.replaced,
     "extension_error": of_plugins.extension_error,
-    "local_answer_received": of_messages.answer_received,
+    "remote_answer_received": of_messages.answer_received,
     "local_bash_started": of_session.bash_started,
     "local_bash_ended": of_session.bash_ended,
     "local_command_running": of_session.command_running,

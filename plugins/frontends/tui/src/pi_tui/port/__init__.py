@@ -1,1 +1,0 @@
-"""The interface between a front end and a session, and its implementations."""
