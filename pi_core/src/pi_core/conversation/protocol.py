@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
+    from pi_core.agent.queue import QueueMode
     from pi_core.agent.subscribers import Listener
     from pi_core.conversation.model_selection import ModelCycle
     from pi_core.conversation.session import AgentSession
@@ -112,6 +113,21 @@ class Session(Protocol):
         ...
 
     @property
+    def steering_mode(self) -> QueueMode:
+        """Steering messages per delivery."""
+        ...
+
+    @property
+    def follow_up_mode(self) -> QueueMode:
+        """Follow-ups per delivery."""
+        ...
+
+    @property
+    def pending_message_count(self) -> int:
+        """How many messages are queued."""
+        ...
+
+    @property
     def session_id(self) -> str:
         """The session's id."""
         ...
@@ -179,6 +195,7 @@ class Session(Protocol):
         *,
         images: Sequence[ImageContent] = (),
         streaming_behavior: Literal["steer", "followUp"] | None = None,
+        source: str = "interactive",
         on_accepted: Callable[[Literal["started", "queued", "handled"]], object] = bool,
     ) -> AssistantMessage | None:
         """Send a prompt and return once the run has settled, or the prompt is queued or handled.
@@ -187,6 +204,7 @@ class Session(Protocol):
             prompt: The text.
             images: Images to send with it.
             streaming_behavior: How to queue it while another prompt is answered.
+            source: Who sends it, for plugins; over a connection it is the other process that says so.
             on_accepted: Called once, with the disposition of the prompt.
 
         Raises:
@@ -204,6 +222,18 @@ class Session(Protocol):
 
     def take_user_texts(self) -> list[str]:
         """Remove the user's queued messages and return their texts."""
+        ...
+
+    def clear_queue(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Remove all queued messages and return the texts for the next request, and those for the end of the run."""
+        ...
+
+    def set_steering_mode(self, mode: QueueMode) -> None:
+        """Set how many steering messages are delivered at a time in this session."""
+        ...
+
+    def set_follow_up_mode(self, mode: QueueMode) -> None:
+        """Set how many follow-ups are delivered at a time in this session."""
         ...
 
     async def abort(self) -> None:
@@ -230,6 +260,14 @@ class Session(Protocol):
 
     def abort_retry(self) -> None:
         """Cancel the pending retry."""
+        ...
+
+    def set_auto_retry_enabled(self, enabled: bool, /) -> None:  # noqa: FBT001 - as in ``AgentSession``
+        """Allow or forbid retries in this session."""
+        ...
+
+    def set_auto_compaction_enabled(self, enabled: bool, /) -> None:  # noqa: FBT001 - as in ``AgentSession``
+        """Allow or forbid compactions other than manual ones in this session."""
         ...
 
     def abort_compaction(self) -> None:
@@ -264,8 +302,8 @@ class Session(Protocol):
         """Replace the older part of the conversation with a summary; a running prompt is aborted first."""
         ...
 
-    async def new_session(self) -> bool:
-        """Begin a new conversation."""
+    async def new_session(self, *, parent_session: str | None = None) -> bool:
+        """Begin a new conversation, which may name the file of another session as its parent."""
         ...
 
     async def switch_session(self, session_path: str) -> bool:

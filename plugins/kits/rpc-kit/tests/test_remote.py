@@ -39,6 +39,9 @@ READS: dict[str, Callable[[Session], object]] = {
     "session_id": lambda session: session.session_id,
     "session_file": lambda session: session.session_file,
     "session_name": lambda session: session.session_name,
+    "steering_mode": lambda session: session.steering_mode,
+    "follow_up_mode": lambda session: session.follow_up_mode,
+    "pending_message_count": lambda session: session.pending_message_count,
     "is_streaming": lambda session: session.is_streaming,
     "is_compacting": lambda session: session.is_compacting,
     "is_retrying": lambda session: session.is_retrying,
@@ -203,13 +206,26 @@ async def test_an_abort_and_queued_texts_reach_the_session(
 
     assert pi_session.get_steering_messages() == ("now",)
     assert pi_session.get_follow_up_messages() == ("later",)
-    await until(lambda: len(remote._queued) == 2)
+    await until(lambda: remote.pending_message_count == 2)
     assert remote.take_user_texts() == ["now", "later"]
     await remote.abort()
     answer = await running
     assert answer is not None
     assert answer.stop_reason == "aborted"
     assert not pi_session.has_queued_messages()
+
+
+async def test_switches_are_known_at_once_and_reach_the_session(
+    pi_session: AgentSession, remote: RemoteSession
+) -> None:
+    remote.set_steering_mode("all")
+    remote.set_follow_up_mode("all")
+    remote.set_auto_compaction_enabled(False)
+    remote.set_auto_retry_enabled(False)
+
+    assert (remote.steering_mode, remote.follow_up_mode, remote.auto_compaction_enabled) == ("all", "all", False)
+    await until_equal(remote, pi_session)
+    await until(lambda: not pi_session.auto_retry_enabled)
 
 
 @pytest.mark.parametrize(
@@ -238,6 +254,11 @@ def test_every_member_of_a_session_is_compared_or_acted_on() -> None:
     assert members - verbs - set(READS) - set(NOT_COMPARED) == {
         "abort_bash",
         "abort_compaction",
+        "clear_queue",
+        "set_auto_compaction_enabled",
+        "set_auto_retry_enabled",
+        "set_follow_up_mode",
+        "set_steering_mode",
         "abort_retry",
         "follow_up",
         "has_ui",

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.peer import INVALID_PARAMS, RpcError
+from pi_core.conversation.protocol import require_local
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from pi_core.conversation import AgentSession
+    from pi_core import Session
 
 __all__ = ["change_option", "config_options"]
 
 
-def config_options(session: AgentSession, *, switches: bool) -> list[dict[str, Any]]:
+def config_options(session: Session, *, switches: bool) -> list[dict[str, Any]]:
     """Return all options with their values.
 
     Args:
@@ -37,7 +38,7 @@ def config_options(session: AgentSession, *, switches: bool) -> list[dict[str, A
     return options
 
 
-async def change_option(session: AgentSession, name: str, value: Any) -> None:
+async def change_option(session: Session, name: str, value: Any) -> None:
     """Change an option.
 
     Raises:
@@ -45,7 +46,7 @@ async def change_option(session: AgentSession, name: str, value: Any) -> None:
     """
     try:
         if name == "model" and isinstance(value, str):
-            await session.set_model(session.models.find(value))
+            await session.set_model(require_local(session, "Choosing a model by its name").models.find(value))
         elif name == "thought_level" and value in session.get_available_thinking_levels():
             await session.set_thinking_level(value)
         elif name == "auto_compaction" and isinstance(value, bool):
@@ -56,8 +57,8 @@ async def change_option(session: AgentSession, name: str, value: Any) -> None:
         raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from error
 
 
-def _models(session: AgentSession) -> dict[str, str]:
-    models = [*session.models.available(), *([session.model] if session.model is not None else [])]
+def _models(session: Session) -> dict[str, str]:
+    models = [*session.get_available_models(), *([session.model] if session.model is not None else [])]
     return {each.reference: each.name or each.reference for each in models}
 
 

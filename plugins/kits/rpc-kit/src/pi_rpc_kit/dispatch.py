@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.base.error_text import error_sentence
+from pi_core.conversation.protocol import require_local
 from pi_core.wire import dumps
 from pi_rpc_kit.handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
 from pi_rpc_kit.requests import Asked, Refused, response
@@ -14,7 +15,7 @@ from pi_rpc_kit.requests import Asked, Refused, response
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from pi_core.conversation import AgentSession
+    from pi_core import Session
     from pi_rpc_kit.handlers import Answer
 
 __all__ = ["LAST_SECONDS", "Dispatcher", "SendLine"]
@@ -41,8 +42,9 @@ class Dispatcher:
         ended: A future that is done when the client is no longer served.
     """
 
-    def __init__(self, session: AgentSession, send_line: SendLine, ended: asyncio.Future[Any]) -> None:
+    def __init__(self, session: Session, send_line: SendLine, ended: asyncio.Future[Any]) -> None:
         self._session = session
+        self._local = require_local(session, "Serving a session of another process")
         self._send_line = send_line
         self._ended = ended
         self._at_work: set[asyncio.Task[None]] = set()
@@ -99,16 +101,16 @@ class Dispatcher:
             if not reply.given.done():
                 reply.failed(error)
             else:
-                self._session.report_plugin_error("(prompt)", "prompt", error_sentence(error))
+                self._local.report_plugin_error("(prompt)", "prompt", error_sentence(error))
         except asyncio.CancelledError:
             if self._ended.done():
                 reply.refuse(_ENDING)
                 raise
-            cancelled = self._session.hooks.explain_cancellation()
+            cancelled = self._local.hooks.explain_cancellation()
             if not reply.given.done():
                 reply.refuse(cancelled)
             else:
-                self._session.report_plugin_error("(prompt)", "prompt", cancelled)
+                self._local.report_plugin_error("(prompt)", "prompt", cancelled)
 
     async def stop(self) -> None:
         """Cancel the running commands after a short grace period."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from attrs import evolve
+
+from pi_core.conversation.protocol import require_local
 from pi_core.wire import dumps, to_wire
 from pi_hookspecs import ImageContent, PiError, UserError, UserMessage
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from pi_client.values import Image
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession, Session
     from pi_hookspecs import Model
 
 __all__ = ["HANDLERS", "SLOW", "Answer", "Handler", "JsonText", "images_of"]
@@ -28,7 +31,7 @@ class JsonText(bytes):
 
 
 Answer: TypeAlias = "Mapping[str, Any] | JsonText | None"
-Handler: TypeAlias = "Callable[[AgentSession, Any, Mapping[str, Any]], Answer | Awaitable[Answer]]"
+Handler: TypeAlias = "Callable[[Session, Any, Mapping[str, Any]], Answer | Awaitable[Answer]]"
 """Called with the session, the command and the command's id; returns the data of the response.
 
 A handler returns ``NO_DATA`` for a response without ``data``; None becomes ``null``.
@@ -40,6 +43,11 @@ NO_DATA: Mapping[str, Any] = {}
 Id: TypeAlias = "Mapping[str, Any]"
 
 
+def _here(session: Session) -> AgentSession:
+    """Return the session itself, for what only its process knows: entries of all branches, model servers, files."""
+    return require_local(session, "Serving a session of another process")
+
+
 def images_of(images: Iterable[Image]) -> tuple[ImageContent, ...]:
     """Return a command's images as image blocks of a message."""
     return tuple(ImageContent(each.data, each.mime_type) for each in images)
@@ -48,22 +56,22 @@ def images_of(images: Iterable[Image]) -> tuple[ImageContent, ...]:
 # Prompting; the dispatcher handles ``prompt`` itself
 
 
-async def _steer(session: AgentSession, asked: Any, _: Id) -> Answer:
+async def _steer(session: Session, asked: Any, _: Id) -> Answer:
     await session.steer(asked.message, images_of(asked.images))
     return {"disposition": "queued"}
 
 
-async def _follow_up(session: AgentSession, asked: Any, _: Id) -> Answer:
+async def _follow_up(session: Session, asked: Any, _: Id) -> Answer:
     await session.follow_up(asked.message, images_of(asked.images))
     return {"disposition": "queued"}
 
 
-async def _abort(session: AgentSession, _asked: Any, _: Id) -> Answer:
+async def _abort(session: Session, _asked: Any, _: Id) -> Answer:
     await session.abort()
     return NO_DATA
 
 
-def _clear_queue(session: AgentSession, _asked: Any, _: Id) -> Answer:
+def _clear_queue(session: Session, _asked: Any, _: Id) -> Answer:
     steering, follow_up = session.clear_queue()
     return {"steering": [*steering], "followUp": [*follow_up]}
 
@@ -71,8 +79,7 @@ def _clear_queue(session: AgentSession, _asked: Any, _: Id) -> Answer:
 # State
 
 
-def _get_state(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    manager = session.session_manager
+def _get_state(session: Session, _asked: Any, _: Id) -> Answer:
     return _present(
         model=_model(session.model),
         thinkingLevel=session.thinking_level,
@@ -80,22 +87,23 @@ def _get_state(session: AgentSession, _asked: Any, _: Id) -> Answer:
         isCompacting=session.is_compacting,
         steeringMode=session.steering_mode,
         followUpMode=session.follow_up_mode,
-        sessionFile=_path(manager.file),
+        sessionFile=_path(session.session_file),
         sessionId=session.session_id,
-        sessionName=manager.name,
+        sessionName=session.session_name,
         autoCompactionEnabled=session.auto_compaction_enabled,
-        messageCount=len(session.messages),
+        messageCount=len(_here(session).messages),
         pendingMessageCount=session.pending_message_count,
     )
 
 
-def _get_messages(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    return {"messages": to_wire(session.messages)}
+def _get_messages(session: Session, _asked: Any, _: Id) -> Answer:
+    return {"messages": to_wire(_here(session).messages)}
 
 
-def _get_session_stats(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    data: dict[str, Any] = to_wire(session.session_manager.stats())
-    usage = session.get_context_usage()
+def _get_session_stats(session: Session, _asked: Any, _: Id) -> Answer:
+    stats = session.get_session_stats()
+    usage = stats.context_usage
+    data: dict[str, Any] = to_wire(evolve(stats, context_usage=None))
     if usage is not None:
         data["contextUsage"] = {
             "tokens": usage.tokens,
@@ -107,86 +115,87 @@ def _get_session_stats(session: AgentSession, _asked: Any, _: Id) -> Answer:
     return data
 
 
-def _get_last_assistant_text(session: AgentSession, _asked: Any, _: Id) -> Answer:
+def _get_last_assistant_text(session: Session, _asked: Any, _: Id) -> Answer:
     return _present(text=session.get_last_assistant_text())
 
 
-async def _get_commands(session: AgentSession, _asked: Any, _: Id) -> Answer:
+async def _get_commands(session: Session, _asked: Any, _: Id) -> Answer:
     return {"commands": to_wire(await session.get_commands())}
 
 
 # Model and thinking
 
 
-async def _set_model(session: AgentSession, asked: Any, _: Id) -> Answer:
-    model = session.models.get_model(asked.provider, asked.model_id)
-    if model is None and asked.provider in session.models.get_providers():
-        await session.models.discover([asked.provider])
-        model = session.models.get_model(asked.provider, asked.model_id)
+async def _set_model(session: Session, asked: Any, _: Id) -> Answer:
+    models = _here(session).models
+    model = models.get_model(asked.provider, asked.model_id)
+    if model is None and asked.provider in models.get_providers():
+        await models.discover([asked.provider])
+        model = models.get_model(asked.provider, asked.model_id)
     if model is None:
         raise UserError(f"Model not found: {asked.provider}/{asked.model_id}")
     await session.set_model(model)
     return _model(model)
 
 
-async def _cycle_model(session: AgentSession, _asked: Any, _: Id) -> Answer:
+async def _cycle_model(session: Session, _asked: Any, _: Id) -> Answer:
     cycle = await session.cycle_model()
     return None if cycle is None else {**to_wire(cycle), "model": _model(cycle.model)}
 
 
-async def _get_available_models(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    await session.models.discover()
-    return {"models": [_model(each) for each in session.models.available(session.model)]}
+async def _get_available_models(session: Session, _asked: Any, _: Id) -> Answer:
+    await _here(session).models.discover()
+    return {"models": [_model(each) for each in session.get_available_models()]}
 
 
-async def _set_thinking_level(session: AgentSession, asked: Any, _: Id) -> Answer:
+async def _set_thinking_level(session: Session, asked: Any, _: Id) -> Answer:
     await session.set_thinking_level(asked.level)
     return NO_DATA
 
 
-async def _cycle_thinking_level(session: AgentSession, _asked: Any, _: Id) -> Answer:
+async def _cycle_thinking_level(session: Session, _asked: Any, _: Id) -> Answer:
     level = await session.cycle_thinking_level()
     return None if level is None else {"level": level}
 
 
-def _get_available_thinking_levels(session: AgentSession, _asked: Any, _: Id) -> Answer:
+def _get_available_thinking_levels(session: Session, _asked: Any, _: Id) -> Answer:
     return {"levels": [*session.get_available_thinking_levels()]}
 
 
 # Queues, compaction, retries
 
 
-def _set_steering_mode(session: AgentSession, asked: Any, _: Id) -> Answer:
-    session.steering_mode = asked.mode
+def _set_steering_mode(session: Session, asked: Any, _: Id) -> Answer:
+    session.set_steering_mode(asked.mode)
     return NO_DATA
 
 
-def _set_follow_up_mode(session: AgentSession, asked: Any, _: Id) -> Answer:
-    session.follow_up_mode = asked.mode
+def _set_follow_up_mode(session: Session, asked: Any, _: Id) -> Answer:
+    session.set_follow_up_mode(asked.mode)
     return NO_DATA
 
 
-async def _compact(session: AgentSession, asked: Any, _: Id) -> Answer:
+async def _compact(session: Session, asked: Any, _: Id) -> Answer:
     answer: Answer = to_wire(await session.compact(asked.custom_instructions))
     return answer
 
 
-def _set_auto_compaction(session: AgentSession, asked: Any, _: Id) -> Answer:
+def _set_auto_compaction(session: Session, asked: Any, _: Id) -> Answer:
     session.set_auto_compaction_enabled(asked.enabled)
     return NO_DATA
 
 
-def _set_auto_retry(session: AgentSession, asked: Any, _: Id) -> Answer:
+def _set_auto_retry(session: Session, asked: Any, _: Id) -> Answer:
     session.set_auto_retry_enabled(asked.enabled)
     return NO_DATA
 
 
-def _abort_retry(session: AgentSession, _asked: Any, _: Id) -> Answer:
+def _abort_retry(session: Session, _asked: Any, _: Id) -> Answer:
     session.abort_retry()
     return NO_DATA
 
 
-async def _bash(session: AgentSession, asked: Any, given: Id) -> Answer:
+async def _bash(session: Session, asked: Any, given: Id) -> Answer:
     done = await session.execute_bash(
         asked.command, exclude_from_context=asked.exclude_from_context, id=given.get("id")
     )
@@ -199,7 +208,7 @@ async def _bash(session: AgentSession, asked: Any, given: Id) -> Answer:
     )
 
 
-def _abort_bash(session: AgentSession, _asked: Any, _: Id) -> Answer:
+def _abort_bash(session: Session, _asked: Any, _: Id) -> Answer:
     session.abort_bash()
     return NO_DATA
 
@@ -207,16 +216,16 @@ def _abort_bash(session: AgentSession, _asked: Any, _: Id) -> Answer:
 # Sessions
 
 
-async def _new_session(session: AgentSession, asked: Any, _: Id) -> Answer:
+async def _new_session(session: Session, asked: Any, _: Id) -> Answer:
     return {"cancelled": not await session.new_session(parent_session=asked.parent_session)}
 
 
-async def _switch_session(session: AgentSession, asked: Any, _: Id) -> Answer:
+async def _switch_session(session: Session, asked: Any, _: Id) -> Answer:
     return {"cancelled": not await session.switch_session(asked.session_path)}
 
 
-async def _fork(session: AgentSession, asked: Any, _: Id) -> Answer:
-    entry = session.session_manager.get_entry(asked.entry_id)
+async def _fork(session: Session, asked: Any, _: Id) -> Answer:
+    entry = _here(session).session_manager.get_entry(asked.entry_id)
     if not isinstance(getattr(entry, "message", None), UserMessage):
         raise UserError("Invalid entry ID for forking")
     _check_saved(session)
@@ -224,27 +233,27 @@ async def _fork(session: AgentSession, asked: Any, _: Id) -> Answer:
     return {"text": outcome.selected_text, "cancelled": outcome.cancelled}
 
 
-async def _clone(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    if session.session_manager.leaf_id is not None:
+async def _clone(session: Session, _asked: Any, _: Id) -> Answer:
+    if _here(session).session_manager.leaf_id is not None:
         _check_saved(session)
     return {"cancelled": not await session.clone()}
 
 
-def _get_fork_messages(session: AgentSession, _asked: Any, _: Id) -> Answer:
+def _get_fork_messages(session: Session, _asked: Any, _: Id) -> Answer:
     messages = session.get_user_messages_for_forking()
     return {"messages": [{"entryId": entry_id, "text": text} for entry_id, text in messages]}
 
 
-def _get_entries(session: AgentSession, asked: Any, _: Id) -> Answer:
-    manager = session.session_manager
+def _get_entries(session: Session, asked: Any, _: Id) -> Answer:
+    manager = _here(session).session_manager
     entries = manager.get_entries() if asked.since is None else manager.get_entries().after(asked.since)
     if entries is None:
         raise UserError(f"Entry not found: {asked.since}")
     return _present(entries=to_wire([*entries]), leafId=manager.leaf_id)
 
 
-def _get_tree(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    manager = session.session_manager
+def _get_tree(session: Session, _asked: Any, _: Id) -> Answer:
+    manager = _here(session).session_manager
     leaf = b"" if manager.leaf_id is None else b',"leafId":' + dumps(manager.leaf_id)
     return JsonText(b'{"tree":' + _nodes(manager.get_tree()) + leaf + b"}")
 
@@ -272,7 +281,7 @@ def _label(node: Any) -> bytes:
     return b'"label":' + dumps(node.label) + b',"labelTimestamp":' + dumps(node.label_timestamp) + b","
 
 
-async def _set_session_name(session: AgentSession, asked: Any, _: Id) -> Answer:
+async def _set_session_name(session: Session, asked: Any, _: Id) -> Answer:
     name = asked.name.strip()
     if not name:
         raise UserError("Session name cannot be empty")
@@ -280,12 +289,12 @@ async def _set_session_name(session: AgentSession, asked: Any, _: Id) -> Answer:
     return NO_DATA
 
 
-async def _export_html(session: AgentSession, asked: Any, _: Id) -> Answer:
-    return {"path": str(await session.export_html(asked.output_path))}
+async def _export_html(session: Session, asked: Any, _: Id) -> Answer:
+    return {"path": str(await _here(session).export_html(asked.output_path))}
 
 
-def _check_saved(session: AgentSession) -> None:
-    file = session.session_manager.file
+def _check_saved(session: Session) -> None:
+    file = session.session_file
     if file is not None and not file.exists():
         raise PiError(_NOT_SAVED)
 

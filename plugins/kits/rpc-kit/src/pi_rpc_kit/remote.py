@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from pi_client import Event, PiClient, values
     from pi_client.commands import Request
+    from pi_client.values import QueueMode
     from pi_core.agent.subscribers import Listener
     from pi_hookspecs import AssistantMessage, ImageContent, Model, SettingsView, UserInterface
     from pi_rpc_kit.remote_ui import Asker
@@ -295,9 +296,11 @@ class RemoteSession(RemoteView):
         *,
         images: Sequence[ImageContent] = (),
         streaming_behavior: Literal["steer", "followUp"] | None = None,
+        source: str = "",
         on_accepted: Callable[[Literal["started", "queued", "handled"]], object] = bool,
     ) -> AssistantMessage | None:
         """Send a prompt and return once the run has settled, or the prompt is queued or handled."""
+        del source  # the other process calls it "rpc"
         settled = self.next_settled()
         request = commands.Prompt(prompt, images, streaming_behavior=streaming_behavior)
         disposition = (await self.call(request)).disposition
@@ -313,11 +316,35 @@ class RemoteSession(RemoteView):
         return self._answer
 
     def take_user_texts(self) -> list[str]:
-        """Remove and return the queued messages."""
-        taken = self.forget_queued()
-        if taken:
+        """Remove the queued messages and return their texts."""
+        steering, follow_up = self.clear_queue()
+        return [*steering, *follow_up]
+
+    def clear_queue(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Remove the queued messages and return the texts that are known of them."""
+        queued = self.forget_queued()
+        if any(queued):
             self._start(self._client.clear_queue())
-        return taken
+        return queued
+
+    def set_steering_mode(self, mode: QueueMode) -> None:
+        """Set how many steering messages are delivered at a time."""
+        self.steering_mode = mode
+        self._start(self._client.set_steering_mode(mode))
+
+    def set_follow_up_mode(self, mode: QueueMode) -> None:
+        """Set how many follow-ups are delivered at a time."""
+        self.follow_up_mode = mode
+        self._start(self._client.set_follow_up_mode(mode))
+
+    def set_auto_compaction_enabled(self, enabled: bool, /) -> None:  # noqa: FBT001 - as in ``Session``
+        """Allow or forbid compactions other than manual ones."""
+        self.auto_compaction_enabled = enabled
+        self._start(self._client.set_auto_compaction(enabled))
+
+    def set_auto_retry_enabled(self, enabled: bool, /) -> None:  # noqa: FBT001 - as in ``Session``
+        """Allow or forbid retries."""
+        self._start(self._client.set_auto_retry(enabled))
 
     def request_abort(self, reason: str = "") -> None:
         """Stop the current answer; the protocol has no field for the reason."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pi_client import PiClient
-    from pi_client.values import JsonObject, Stats
+    from pi_client.values import JsonObject, QueueMode, Stats
     from pi_hookspecs import AssistantMessage, Model, SessionEntry, ThinkingLevel
 
 __all__ = ["RemoteView"]
@@ -47,7 +47,11 @@ class RemoteView:
         self._stats = SessionStats(session_id="")
         self._last_text: str | None = None
         self._user_messages: list[tuple[str, str]] = []
-        self._queued: tuple[str, ...] = ()
+        self.steering_mode: QueueMode = "one-at-a-time"
+        self.follow_up_mode: QueueMode = "one-at-a-time"
+        self.pending_message_count = 0
+        self._steering: tuple[str, ...] = ()
+        self._follow_up: tuple[str, ...] = ()
         self._settled: asyncio.Future[None] | None = None
         self._answer: AssistantMessage | None = None
 
@@ -100,6 +104,8 @@ class RemoteView:
         self.auto_compaction_enabled = state.auto_compaction_enabled
         self.model = next(iter(_models([state.model])), None) if state.model is not None else None
         self.thinking_level = state.thinking_level
+        self.steering_mode, self.follow_up_mode = state.steering_mode, state.follow_up_mode
+        self.pending_message_count = state.pending_message_count
         stats = await client.get_session_stats()
         self._stats, self.cache_warming = _stats(stats), stats.cache_warming
         self._levels = tuple(await client.get_available_thinking_levels())
@@ -147,7 +153,8 @@ class RemoteView:
         elif kind in ("compaction_start", "compaction_end"):
             self.is_compacting = kind == "compaction_start"
         elif kind == "queue_update":
-            self._queued = (*event.steering, *event.follow_up)
+            self._steering, self._follow_up = tuple(event.steering), tuple(event.follow_up)
+            self.pending_message_count = len(self._steering) + len(self._follow_up)
         elif kind == "thinking_level_changed":
             self.thinking_level = event.level
         elif kind == "message_end" and event.message.role == "assistant":
@@ -159,10 +166,12 @@ class RemoteView:
             self._settled = asyncio.get_running_loop().create_future()
         return self._settled
 
-    def forget_queued(self) -> list[str]:
-        """Return and forget the queued messages."""
-        taken, self._queued = [*self._queued], ()
-        return taken
+    def forget_queued(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return and forget the texts that are queued for the next request, and for the end of the run."""
+        queued = self._steering, self._follow_up
+        self._steering = self._follow_up = ()
+        self.pending_message_count = 0
+        return queued
 
 
 def _models(received: Iterable[JsonObject]) -> list[Model]:

@@ -155,7 +155,7 @@ class Conversation(DisplayedRun):
 
     def take_back(self) -> None:
         """Put queued messages, and those not sent to the session yet, back on the line, before its text."""
-        texts = [*self.session.parts.queue.take_user_texts(), *self.jobs.take_back()]
+        texts = [*self.session.take_user_texts(), *self.jobs.take_back()]
         if not texts:
             return
         self.line.put("\n\n".join(filter(None, [*texts, self.line.text])))
