@@ -39,6 +39,7 @@ _LINES = 4
 
 IMPLEMENTED = frozenset(
     {"BranchSummarizer", "CommandOperations", "CommandRunner", "Compactor", "Component", "CredentialSource"}
+    | {"AnswerFilter"}
     | {
         "DeletingStore",
         "EditOperations",

@@ -69,6 +69,7 @@ IMPLEMENTED |= {
     "ScreenHandle",
     "OverlayHandle",
     "TextRedactor",
+    "AnswerFilter",
     "TraceContext",
     "ExtensionLanguage",
     "PluginRunner",

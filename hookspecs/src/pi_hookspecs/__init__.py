@@ -176,8 +176,8 @@ _HOMES: dict[str, str] = {
         "Compaction CompactionPreparation CompactionReason CompactionRequest LeftOut RetryDecision"
     ),
     "services": (
-        "BranchSummarizer CacheWarmer CommandRunner Compactor ExtensionLanguage Launcher PluginRunner ProcessKeeper "
-        "Retrier Service SessionSearch TextRedactor ToolOperations TraceContext"
+        "AnswerFilter BranchSummarizer CacheWarmer CommandRunner Compactor ExtensionLanguage Launcher PluginRunner "
+        "ProcessKeeper Retrier Service SessionSearch TextRedactor ToolOperations TraceContext"
     ),
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_context": "ModelChoice SessionContext",

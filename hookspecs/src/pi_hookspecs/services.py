@@ -10,14 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.messages import AssistantMessage
+    from pi_hookspecs.models import Model
     from pi_hookspecs.operations import CommandOperations, SomeFileOperations
     from pi_hookspecs.processes import Processes
     from pi_hookspecs.programs import PluginManifest, SpawnRequest
+    from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.rare_messages import BashExecutionMessage
     from pi_hookspecs.secrets import SecretValues
     from pi_hookspecs.service_values import (
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
     )
     from pi_hookspecs.session_store import SessionPlace, SessionStore
     from pi_hookspecs.stored_sessions import SessionMatch
+    from pi_hookspecs.stream import AssistantMessageEvent
     from pi_hookspecs.views import SettingsView
 
 __all__ = [
+    "AnswerFilter",
     "BranchSummarizer",
     "CacheWarmer",
     "CommandRunner",
@@ -110,6 +114,35 @@ class CacheWarmer(Protocol):
 
         Called after each answer of a model with a known lifetime of its cache (``Model.prompt_cache``), when the
         session begins to wait for the next prompt, when the planned time has come, and after each refresh.
+        """
+        ...
+
+
+@runtime_checkable
+class AnswerFilter(Protocol):
+    """Changes the events of answers before anything else gets them, for the providers of all plugins.
+
+    All providers are asked before each request, in load order; each filter gets the events that the previous one
+    returned. If one raises, the answer ends with an error that names the plugin.
+
+    Since: 1.2
+    """
+
+    def filter_answer(
+        self, model: Model, context: Context, options: StreamOptions, settings: SettingsView
+    ) -> Callable[[AssistantMessageEvent], Iterable[AssistantMessageEvent]] | None:
+        """Return a function for one answer, or None to leave it as it is.
+
+        The function is called with every event of the provider's stream, and returns those that take its place: the
+        event itself, none, or others. It waits for nothing. After the last event, ``Done`` or ``Error``, it must have
+        returned exactly one of these two. The calls of the message in ``Done`` run like all others, after the guards
+        were asked.
+
+        Args:
+            model: The model that is asked.
+            context: The request.
+            options: The options of the request.
+            settings: The user's settings.
         """
         ...
 
@@ -293,6 +326,7 @@ Service = (
     | BranchSummarizer
     | Retrier
     | CacheWarmer
+    | AnswerFilter
     | CommandRunner
     | ToolOperations
     | Launcher

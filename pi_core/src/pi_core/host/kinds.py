@@ -249,6 +249,7 @@ _SERVICES = (
     "BranchSummarizer",
     "Retrier",
     "CacheWarmer",
+    "AnswerFilter",
     "CommandRunner",
     "ToolOperations",
     "Launcher",

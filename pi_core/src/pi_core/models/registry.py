@@ -339,7 +339,12 @@ class ModelRegistry:
         stream = self._tables.stream_of(model)
         if self._images is None:
             self._images = RequestImages(self._settings)
-        return self._images.stream_with(stream)
+        stream = self._images.stream_with(stream)
+        if "AnswerFilter" not in self.host.service_kinds:
+            return stream
+        from pi_core.models.answer_filters import stream_with_filters
+
+        return stream_with_filters(stream, self.host, self._settings)
 
     def is_configured(self, provider_id: str) -> bool:
         """Return whether a provider has a key or needs none, without using the network or running a command."""
