@@ -60,6 +60,7 @@ DEFAULT_PLUGINS = frozenset(
         "tools",
         "tui",
         "typescript",
+        "written-calls",
     }
 )
 """Plugins of the distribution ``pluggypi``, loaded before all others so that others can replace their objects."""

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from pi_provider_kit import (
     PartialJson,
-    WrittenCalls,
     generated_calls,
     parallel_calls,
     repair_arguments,
-    xml_calls,
 )
 from pi_testing import for_each
 
@@ -197,105 +195,7 @@ def test_an_empty_list_or_text_is_an_empty_object(text):
     assert repair_arguments(text)[0] == {}
 
 
-# Calls that arrive as text
-
-TOOLS = {
-    "read": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
-    "bash": {"type": "object", "properties": {"command": {"type": "string"}}},
-}
-
-CALL_BASH = '<tool_call>{"name": "bash", "arguments": {}}</tool_call>\n'
-
-
-@for_each(
-    ("text", "calls"),
-    [
-        ('<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>', [("read", {"path": "a"})]),
-        (
-            "\n<tool_call>\n{'name': 'read', 'arguments': {'path': 'a'}}\n</tool_call>\n" + CALL_BASH,
-            [("read", {"path": "a"}), ("bash", {})],
-        ),
-        (
-            "<tool_call>\n<function=read>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>",
-            [("read", {"path": "a.py"})],
-        ),
-        ("<function=bash><parameter=command>ls</parameter></function>", [("bash", {"command": "ls"})]),
-        ('<invoke name="bash"><parameter name="command">a\nb</parameter></invoke>', [("bash", {"command": "a\nb"})]),
-        ("<function=bash></function>", [("bash", {})]),
-    ],
-)
-def test_a_text_that_consists_of_calls_is_calls(text, calls):
-    assert xml_calls(text, TOOLS) == calls
-    shown, found = written(text)
-    assert (shown.strip(), found) == ("", calls)
-
-
-READ = '<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>'
-
-NO_CALLS = [
-    "no call at all",
-    "",
-    READ + " is how a call looks.",
-    "This is how a call looks:\n\n" + READ,
-    "I will not run this.\n\n" + READ,
-    "> " + READ,
-    f"`{READ}`",
-    f"```xml\n{READ}\n```",
-    f"    - {READ}",
-    READ[:-10],
-    READ.replace("read", "delete_all"),
-    READ.replace('{"path": "a"}', "{}"),
-    READ.replace('"a"}', '"a", "force": true}'),
-    READ.replace('{"path": "a"}', "[1]"),
-    READ + READ.replace("read", "delete_all"),
-    "<tool_call>read a.py</tool_call>",
-    "<function=read><parameter=path>a.py</function>",
-    "<function=read>a.py</function>",
-    "<tool_calls are not calls>",
-]
-
-
-@for_each("text", NO_CALLS)
-def test_anything_else_is_text(text):
-    assert xml_calls(text, TOOLS) is None
-    assert written(text) == (text, [])
-
-
-def written(text, size=1):
-    calls = WrittenCalls(TOOLS)
-    shown = "".join(calls.feed(text[at : at + size]) for at in range(0, len(text), size))
-    rest, found = calls.end()
-    return shown + rest, found
-
-
-@for_each("size", [1, 2, 7, 100])
-def test_thinking_before_a_call_is_shown_and_the_call_is_not(size):
-    assert written(f"<think>\nHm <b>.</think>\n\n{READ}", size) == (
-        "<think>\nHm <b>.</think>",
-        [("read", {"path": "a"})],
-    )
-    assert written("<think>Hm.</think>\n\nHello", size) == ("<think>Hm.</think>\n\nHello", [])
-    assert written("<think>Hm, " + READ, size) == ("<think>Hm, " + READ, [])
-
-
-@given(
-    st.lists(
-        st.sampled_from(("<think>", "</think>", READ, "<function=bash>", "</function>", "\n", "a", "<", "```")),
-        max_size=6,
-    )
-)
-def test_no_text_is_lost_or_doubled_in_pieces(parts):
-    text = "".join(parts)
-    shown, calls = written(text)
-
-    assert shown == text or (calls and text.startswith(shown))
-    assert written(text, 5) == (shown, calls)
-
-
-def test_text_is_shown_at_once_where_it_cannot_be_a_call():
-    calls = WrittenCalls(TOOLS)
-
-    assert [calls.feed(piece) for piece in (" <", "b", ">Hello", READ)] == ["", " <b", ">Hello", READ]
+TOOLS = {"read": {}, "bash": {}}
 
 
 @for_each(

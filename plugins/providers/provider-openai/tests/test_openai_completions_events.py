@@ -599,56 +599,6 @@ def test_a_whole_message_in_one_chunk(answer):
     assert answer({"choices": [choice]}).text == "Hi"
 
 
-WRITTEN = '<tool_call>{"name": "read", "arguments": {"path": "x"}}</tool_call>'
-
-
-def test_a_call_that_a_local_model_wrote_is_a_call_and_no_text(make_model, fed, final, read_tool):
-    chunks = [chunk(content=WRITTEN[at : at + 3]) for at in range(0, len(WRITTEN), 3)]
-    events = fed(CompletionsFeeder(make_model(), tools=[read_tool], written=True), *chunks, chunk("stop"), DONE)
-    message = final(events)
-
-    assert not any(event.type.startswith("text") for event in events)
-    assert (message.stop_reason, message.text) == ("toolUse", "")
-    assert [each.arguments for each in message.tool_calls] == [{"path": "x"}]
-    assert "argumentsRepair" in message.tool_calls[0].extra
-
-
-@pytest.mark.parametrize(
-    ("said", "reason", "written"),
-    [
-        (WRITTEN, "stop", False),
-        (WRITTEN, "length", True),
-        (WRITTEN[:-1], "stop", True),
-        ("I would not run this:\n\n" + WRITTEN, "stop", True),
-        (WRITTEN + "\nThat was an example.", "stop", True),
-        (f"```\n{WRITTEN}\n```", "stop", True),
-    ],
-)
-def test_what_only_looks_like_a_call_is_text(answer, read_tool, said, reason, written):
-    message = answer(
-        *(chunk(content=said[at : at + 3]) for at in range(0, len(said), 3)),
-        chunk(reason),
-        DONE,
-        tools=[read_tool],
-        written=written,
-    )
-
-    assert (message.stop_reason, message.text, message.tool_calls) == (reason, said, ())
-
-
-def test_a_text_beside_a_real_call_is_text(answer, read_tool):
-    real = pieces(piece(0, "a", "read", '{"path": "y"}'))
-    message = answer(chunk(content=WRITTEN), real, chunk("tool_calls"), DONE, tools=[read_tool], written=True)
-
-    assert (message.text, [each.arguments for each in message.tool_calls]) == (WRITTEN, [{"path": "y"}])
-
-
-def test_what_was_held_back_is_not_lost_with_an_error(answer, read_tool):
-    message = answer(chunk(content=WRITTEN), {"error": "No room."}, tools=[read_tool], written=True)
-
-    assert (message.stop_reason, message.text) == ("error", WRITTEN)
-
-
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [

@@ -10,7 +10,7 @@ import time
 from pi_hookspecs import ModelDiscovery, ProviderInfo, StreamOptions
 from pi_provider_kit import Http, import_httpx
 from pi_provider_openai import local
-from pi_provider_openai.local import is_local, ollama_url
+from pi_provider_openai.local import ollama_url
 from pi_provider_openai.providers import Completions
 from pi_testing import for_each
 from pi_testing.fake_servers import FakeServer, closed_url, html_page, json_answer, silence
@@ -211,21 +211,3 @@ async def test_where_ollama_does_not_answer_its_row_says_where_it_was_looked_for
 )
 def test_what_the_variable_of_ollama_means(host, base_url):
     assert ollama_url(host) == base_url
-
-
-@for_each(
-    ("base_url", "expected"),
-    [
-        ("http://localhost:1/v1", True),
-        ("http://127.0.0.1:1", True),
-        ("http://[::1]:1", True),
-        ("http://192.168.1.5:8000/v1", True),
-        ("http://box.local/v1", True),
-        ("https://api.openai.com/v1", False),
-        ("http://8.8.8.8/v1", False),
-        ("http://999.1.1.1/v1", False),
-        ("", False),
-    ],
-)
-def test_which_hosts_are_private(base_url, expected):
-    assert is_local(base_url) is expected

@@ -14,10 +14,12 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_provider_kit.abort import *
     from pi_provider_kit.answer import *
     from pi_provider_kit.builder import *
+    from pi_provider_kit.call_forms import *
     from pi_provider_kit.endings import *
     from pi_provider_kit.explaining import *
     from pi_provider_kit.failure import *
     from pi_provider_kit.host_headers import *
+    from pi_provider_kit.hosts import *
     from pi_provider_kit.http_client import *
     from pi_provider_kit.json_values import *
     from pi_provider_kit.messages import *
@@ -44,10 +46,12 @@ _HOMES: dict[str, str] = {
     "abort": "AbortWatch",
     "answer": "AnswerReader BlockReader EventReader read_answer unread_calls",
     "builder": "AnswerBuilder REPAIR_NOTE",
+    "call_forms": "CallForm known_call_forms misfit opening_of read_calls",
     "endings": "Ending ending_of status_of_ending",
     "explaining": "explain explained",
     "failure": "HttpFailed answer_failure redact secrets_of transport_failure",
     "host_headers": "host_headers",
+    "hosts": "host_of ip_address_of is_local",
     "http_client": "Http import_httpx tls_context user_agent",
     "json_values": "compact_json dicts is_complete merged_counts parse_json parse_object shown_bytes token_count",
     "messages": "NO_OUTPUT NO_RESULT data_url same_model system_prompt_of transform_messages",
@@ -74,7 +78,7 @@ _HOMES: dict[str, str] = {
     "tool_ids": "completions_id mistral_id responses_id sanitized_id",
     "usage": "billed_dollars calculate_cost with_cost",
     "whole_answer": "add_text answer_whole user_content",
-    "written_calls": "PARALLEL_CALLS WrittenCalls generated_calls parallel_calls xml_calls",
+    "written_calls": "PARALLEL_CALLS generated_calls parallel_calls",
 }
 """Module of this package to the public names that live there."""
 

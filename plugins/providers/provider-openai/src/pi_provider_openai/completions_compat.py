@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
+
+from pi_provider_kit import host_of
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
 
-__all__ = ["DEFAULTS", "compat_of", "host_of"]
+__all__ = ["DEFAULTS", "compat_of"]
 
 DEFAULTS: dict[str, Any] = {
     "cacheControlFormat": None,
@@ -130,14 +131,6 @@ _KIMI = "kimi-k"
 
 _OPENROUTER_OWN_ROLES = ("anthropic/", "openai/")
 """Vendors whose models take the developer role also behind OpenRouter."""
-
-
-def host_of(base_url: str) -> str:
-    """Return the host's name in lower case; empty if the URL has none."""
-    try:
-        return urlsplit(base_url).hostname or ""
-    except ValueError:
-        return ""
 
 
 def compat_of(model: Model) -> dict[str, Any]:

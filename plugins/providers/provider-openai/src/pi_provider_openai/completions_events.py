@@ -8,10 +8,8 @@ from attrs import define, field
 
 from pi_provider_kit import (
     PARALLEL_CALLS,
-    REPAIR_NOTE,
     HttpFailed,
     WholeText,
-    WrittenCalls,
     billed_dollars,
     compact_json,
     dicts,
@@ -109,19 +107,12 @@ class CompletionsFeeder(Feeder):
         model: The model.
         needs_finish_reason: Whether the host sends a finish reason; one that does not may just end the stream.
         tools: The offered tools.
-        written: Whether a text that is a call of such a tool is one: for a local server that may not recognise it, and
-            only where the model may make calls.
     """
 
-    def __init__(
-        self, model: Model, *, needs_finish_reason: bool = True, tools: Iterable[Tool] = (), written: bool = False
-    ) -> None:
+    def __init__(self, model: Model, *, needs_finish_reason: bool = True, tools: Iterable[Tool] = ()) -> None:
         super().__init__(model)
         self._needs_finish_reason = needs_finish_reason
-        self._offered = {tool.name: tool.parameters for tool in tools}
-        self._written = WrittenCalls(self._offered) if written and self._offered else None
-        if self._written is not None:
-            self.builder.held = self._written.release
+        self._offered = {tool.name for tool in tools}
         self._reason: StopReason | None = None
         self._problem: HttpFailed | None = None
         """The failure that a finish reason stands for; raised at the end, because the usage follows it."""
@@ -182,9 +173,6 @@ class CompletionsFeeder(Feeder):
         if self._reason is None and not self._may_end():
             raise HttpFailed("Stream ended without finish_reason", kind="incomplete")
         reason = self._reason or "stop"
-        if self._written is not None and reason != "length" and not self._calls:
-            yield from self._written_calls(self._written)
-        yield from self._held_back()
         yield from self._close_text()
         yield from self._close_thinking()
         yield from self._close_calls()
@@ -205,7 +193,7 @@ class CompletionsFeeder(Feeder):
 
     @property
     def _has_content(self) -> bool:
-        return bool(self._calls) or self.builder.has_content or bool(self._written and self._written.holds)
+        return bool(self._calls) or self.builder.has_content
 
     def _left(self) -> Iterator[AssistantMessageEvent]:
         """Take what came beside the answer, as far as the answer lacks it."""
@@ -274,7 +262,6 @@ class CompletionsFeeder(Feeder):
         """
         calls = generated_calls(generation) if (generation := failed_generation(error)) else None
         if calls:
-            yield from self._held_back()
             yield from self._close_text()
             yield from self._close_thinking()
             for number, (name, arguments) in enumerate(calls):
@@ -327,17 +314,8 @@ class CompletionsFeeder(Feeder):
 
     def _say(self, text: str) -> Iterator[AssistantMessageEvent]:
         text = self._said.add(text)
-        if text and self._written is not None:
-            text = self._written.feed(text)
         if not text:
             return
-        if self._text is None:
-            yield from self._open_text()
-        if self._text is not None:
-            yield self.builder.text(self._text, text)
-
-    def _show(self, text: str) -> Iterator[AssistantMessageEvent]:
-        """Show a text that was held back."""
         if self._text is None:
             yield from self._open_text()
         if self._text is not None:
@@ -443,7 +421,6 @@ class CompletionsFeeder(Feeder):
         return "".join(call.waiting) if call.index is None else self.builder.received(call.index)
 
     def _open_call(self, call: _Call) -> Iterator[AssistantMessageEvent]:
-        yield from self._held_back()
         yield from self._close_text()
         if not self._details:
             yield from self._close_thinking()
@@ -456,17 +433,12 @@ class CompletionsFeeder(Feeder):
         for arguments in call.waiting:
             yield self.builder.tool_call(call.index, arguments)
 
-    def _made_call(
-        self, call_id: str, name: str, arguments: dict[str, Any], note: str = ""
-    ) -> Iterator[AssistantMessageEvent]:
+    def _made_call(self, call_id: str, name: str, arguments: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         """Yield the events of a call that is complete."""
         event = self.builder.tool_call_start(call_id, name)
         yield event
         yield self.builder.tool_call(event.content_index, compact_json(arguments))
-        end = self.builder.tool_call_end(event.content_index)
-        if note:
-            self.builder.change(event.content_index, extra={REPAIR_NOTE: note})
-        yield end
+        yield self.builder.tool_call_end(event.content_index)
 
     def _own_id(self, number: int) -> str:
         """Return a generated id for a call without one."""
@@ -485,11 +457,6 @@ class CompletionsFeeder(Feeder):
             yield self.builder.thinking_end(
                 index, compact_json(self._details) if self._details else self._field or None
             )
-
-    def _held_back(self) -> Iterator[AssistantMessageEvent]:
-        """Show the text that might have been a call."""
-        if self._written is not None and (text := self._written.release()):
-            yield from self._show(text)
 
     def _close_calls(self) -> Iterator[AssistantMessageEvent]:
         if self._signature and self._calls and not any(call.signature for call in self._calls):
@@ -515,17 +482,6 @@ class CompletionsFeeder(Feeder):
         """Return what the host wants back with a call: the encrypted reasoning, or Google's signature."""
         detail = next((each for each in self._details if each.get("id") == call.id and each.get("data")), None)
         return compact_json(detail) if detail else call.signature or None
-
-    def _written_calls(self, written: WrittenCalls) -> Iterator[AssistantMessageEvent]:
-        """Convert the text of a local model that is a call."""
-        text, calls = written.end()
-        if text:
-            yield from self._show(text)
-        yield from self._close_text()
-        yield from self._close_thinking()
-        for number, (name, arguments) in enumerate(calls):
-            note = "Read the call from the text, where the model wrote it"
-            yield from self._made_call(self._own_id(number), name, arguments, note)
 
 
 def failed_generation(error: Any) -> str:

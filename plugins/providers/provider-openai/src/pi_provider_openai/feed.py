@@ -10,11 +10,8 @@ from pi_provider_kit import AnswerBuilder, EventReader
 from pi_provider_openai.shared import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pi_hookspecs.content import ToolCall
     from pi_hookspecs.models import Model
-    from pi_hookspecs.stream import Error
 
 __all__ = ["Answer", "Feeder"]
 
@@ -24,17 +21,6 @@ _WORDS = (b"true", b"false")
 
 class Answer(AnswerBuilder):
     """A builder whose blocks can be changed later, because hosts send some data only at the end of a block."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self.held: Callable[[], str] = str
-        """Returns the text that was received and not shown yet."""
-
-    def end_for(self, *problem: Any) -> Error:
-        """See ``AnswerBuilder``; nothing that was received is lost."""
-        if text := self.held():
-            self.text(self.text_start().content_index, text)
-        return super().end_for(*problem)
 
     @property
     def has_content(self) -> bool:

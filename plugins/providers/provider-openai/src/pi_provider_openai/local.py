@@ -1,4 +1,4 @@
-"""Model servers on this machine or a private network: detection, reachability, and their models."""
+"""Model servers on this machine or a private network: reachability, and their models."""
 
 from __future__ import annotations
 
@@ -10,40 +10,17 @@ from urllib.parse import urlsplit
 
 from attrs import evolve
 
-from pi_provider_openai.completions_compat import host_of
+from pi_provider_kit import ip_address_of
 
 if TYPE_CHECKING:
-    from ipaddress import IPv4Address, IPv6Address
-
     from pi_hookspecs.models import Model, ProviderInfo
     from pi_hookspecs.provider import StreamOptions
     from pi_provider_kit import Http
 
-__all__ = ["is_local", "ollama_url", "with_models"]
+__all__ = ["ollama_url", "with_models"]
 
 _OLLAMA = "http://127.0.0.1:11434/v1"
 """Default address of Ollama."""
-
-
-def is_local(base_url: str) -> bool:
-    """Whether the host is this machine or in a private network."""
-    host = host_of(base_url)
-    if host == "localhost" or host.endswith((".localhost", ".local")):
-        return True
-    address = _address(host)
-    return address is not None and (address.is_loopback or address.is_private)
-
-
-def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address of a host; None for a name."""
-    if not host or not (host[0].isdigit() or ":" in host):
-        return None
-    import ipaddress  # imported late, because few requests need it
-
-    try:
-        return ipaddress.ip_address(host)
-    except ValueError:
-        return None
 
 
 async def with_models(http: Http, row: ProviderInfo, options: StreamOptions) -> ProviderInfo:
@@ -86,7 +63,7 @@ async def _listens(base_url: str) -> bool:
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-        places = [host] if _address(host) is not None else await _looked_up(host)
+        places = [host] if ip_address_of(host) is not None else await _looked_up(host)
     except ValueError:  # invalid port
         return False
     for place in places:

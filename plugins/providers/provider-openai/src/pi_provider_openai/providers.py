@@ -46,8 +46,6 @@ class Completions(_OpenAI):
         from pi_provider_openai.completions_compat import compat_of
         from pi_provider_openai.completions_request import completions_headers, completions_payload
         from pi_provider_openai.exchange import Call, answered
-        from pi_provider_openai.local import is_local
-        from pi_provider_openai.shared import tool_choice_allows_calls
 
         compat = compat_of(model)
 
@@ -64,13 +62,11 @@ class Completions(_OpenAI):
             from pi_provider_kit import SentTools
             from pi_provider_openai.completions_events import CompletionsFeeder
 
-            may_call = tool_choice_allows_calls(options) and options.output_schema is None
             sent = SentTools(context.tools, model)
             feeder = CompletionsFeeder(
                 model,
                 needs_finish_reason=bool(compat["supportsFinishReason"]),
                 tools=tuple(sent),
-                written=may_call and is_local(model.base_url),
             )
             feeder.builder.tools = sent
             return feeder

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import SentTools, host_headers, sampling_params
-from pi_provider_openai.completions_compat import host_of
+from pi_provider_kit import SentTools, host_headers, host_of, sampling_params
 from pi_provider_openai.responses_messages import to_input
 from pi_provider_openai.shared import (
     affinity_headers,

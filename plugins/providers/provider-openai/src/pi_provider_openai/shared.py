@@ -41,7 +41,6 @@ __all__ = [
     "result_text",
     "thinking_of",
     "tier_factor",
-    "tool_choice_allows_calls",
 ]
 
 _CACHE_KEY = 64
@@ -186,12 +185,6 @@ def tier_factor(tier: str | None, model: Model) -> float:
     if tier == "priority":
         return next((factor for name, factor in _FAST if model.id.startswith(name)), _TIERS[tier])
     return 1.0 if tier is None or model.provider == "groq" else _TIERS.get(tier, 1.0)  # flex is Groq's usual price
-
-
-def tool_choice_allows_calls(options: StreamOptions) -> bool:
-    """Whether the model may make calls, by the options' ``tool_choice``."""
-    choice = options.tool_choice
-    return (choice.get("type") if isinstance(choice, dict) else choice) != "none"
 
 
 def function_of(tool: Tool, model: Model, compat: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,62 @@
+"""Makes calls of the tool calls that models write as text, where that is what they mean. On by default.
+
+Models on one's own computer write their calls in a form that the server does not read, and without this plugin the user
+gets them as the answer. A call that was read from text passes every guard, hook and approval as any other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import (
+        PiContext,
+        PluginSetting,
+        Service,
+        ToolCallEvent,
+        ToolCallResult,
+        TurnEndEvent,
+        TurnEndResult,
+    )
+
+__all__ = ["register_services", "register_settings", "tool_call", "turn_end"]
+
+
+@hookimpl
+def register_services() -> Sequence[Service]:
+    """Provide the filter that reads calls from the text of answers."""
+    from pi_written_calls.holding import WrittenCalls
+
+    return [WrittenCalls()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``writtenCalls.mode``."""
+    from pi_written_calls.settings import SETTINGS
+
+    return SETTINGS
+
+
+@hookimpl
+async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
+    """Ask before a call runs that was read from text, if the user wants that."""
+    if not event.tool_call_id.startswith("written_"):
+        return None
+    from pi_written_calls.asking import ask
+
+    return await ask(event, ctx)
+
+
+@hookimpl
+def turn_end(event: TurnEndEvent, ctx: PiContext) -> TurnEndResult | None:
+    """Tell the model what is wrong with a text that looks like a call and is none."""
+    if not event.message.extra:
+        return None
+    from pi_written_calls.mistakes import hint_for
+
+    return hint_for(event.message, ctx)

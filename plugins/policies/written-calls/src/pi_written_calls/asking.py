@@ -1,0 +1,32 @@
+"""The question before a call runs that was read from text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import ToolCallResult
+from pi_written_calls.settings import mode_of
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiContext, ToolCallEvent
+
+__all__ = ["ask"]
+
+_LONGEST = 400
+
+
+async def ask(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
+    """Return the refusal of a call, None if it may run."""
+    if mode_of(ctx.settings) != "ask":
+        return None
+    if not ctx.has_ui:
+        why = "This call was written as text, and the user wants to be asked before it runs, but nobody can be asked."
+        return ToolCallResult(block=True, reason=why)
+    given = json.dumps(event.input, ensure_ascii=False)
+    shown = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
+    if await ctx.ui.confirm(
+        f"Run {event.tool_name}?", f"The model wrote this call as text:\n{event.tool_name} {shown}"
+    ):
+        return None
+    return ToolCallResult(block=True, reason="The user does not want this call, which was written as text, to run.")

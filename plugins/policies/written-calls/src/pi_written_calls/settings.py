@@ -1,0 +1,43 @@
+"""The setting of the plugin, and the models whose text is searched for calls of every form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import PluginSetting
+
+if TYPE_CHECKING:
+    from pi_hookspecs import Model, SettingsView
+
+__all__ = ["ID", "SETTINGS", "is_near", "mode_of"]
+
+ID = "written_"
+"""How the ids of calls begin that were read from text."""
+
+_MODE = "writtenCalls.mode"
+_MODES = ("on", "ask", "off")
+
+SETTINGS = (
+    PluginSetting(
+        _MODE,
+        schema={"type": "string", "enum": list(_MODES), "default": "on"},
+        description="Whether tool calls that a model writes as text run: on, ask (after a question), or off",
+        protected=True,
+    ),
+)
+
+_EMBEDDED = "llamacpp-embedded"
+"""The API of models in a process of pi."""
+
+
+def mode_of(settings: SettingsView) -> str:
+    """Return ``on``, ``ask`` or ``off``."""
+    mode = settings.get_str(_MODE, "on")
+    return mode if mode in _MODES else "on"
+
+
+def is_near(model: Model) -> bool:
+    """Return whether a model runs on this computer or in a private network, where servers know few forms."""
+    from pi_provider_kit import is_local
+
+    return model.api == _EMBEDDED or is_local(model.base_url)
