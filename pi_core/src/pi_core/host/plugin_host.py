@@ -419,7 +419,7 @@ class PluginHost:
         known = {each.name for each in self.registering("register_services", kind)}
         providers = [each.name for each in self._enabled() if each.name in known or guard in each.guards]
         self.load(*providers)
-        registry = self._registrar.registry_of("register_services")
+        registry = self._registrar.registry_of("register_services", providers)  # others would be imported for nothing
         found = [each for each in registry.all("register_services") if each.name == kind]
         names = [each.plugin for each in found]
         for name in providers:

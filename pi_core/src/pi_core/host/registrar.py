@@ -119,9 +119,18 @@ class Registrar:
         found = self.manager.get_plugin(name)
         return self.manager.unregister(found, name) if found is not None else None
 
-    def registry_of(self, hook: str) -> Registry:
-        """Return the registry, after calling the pending implementations of a registration hook."""
-        for name, record in self._pending.pop(hook, ()):
+    def registry_of(self, hook: str, only: Container[str] | None = None) -> Registry:
+        """Return the registry, after calling the pending implementations of a registration hook.
+
+        Args:
+            hook: The registration hook.
+            only: The plugins whose implementations are called; those of the others stay pending.
+        """
+        pending = self._pending.pop(hook, [])
+        for name, record in pending:
+            if only is not None and name not in only:
+                self._pending.setdefault(hook, []).append((name, record))
+                continue
             with self._crumbs.at(name):
                 self._call_hook(hook, name, record, describe=False)
         return self._registry

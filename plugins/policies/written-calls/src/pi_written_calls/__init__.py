@@ -55,7 +55,7 @@ async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | No
 @hookimpl
 def turn_end(event: TurnEndEvent, ctx: PiContext) -> TurnEndResult | None:
     """Tell the model what is wrong with a text that looks like a call and is none."""
-    if not event.message.extra:
+    if not event.message.extra:  # of most answers
         return None
     from pi_written_calls.mistakes import hint_for
 

@@ -22,10 +22,8 @@ from pi_hookspecs import (
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
-    text_of,
 )
-from pi_written_calls.mistakes import MISTAKE, hint_of
-from pi_written_calls.settings import ID, is_near, mode_of
+from pi_written_calls.settings import ID, MISTAKE, is_near, mode_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -68,6 +66,8 @@ def meaning_of(model: Model, context: Context) -> Meaning:
 
 def other_texts(messages: Iterable[Any]) -> Iterator[str]:
     """Yield the texts of a conversation that are not the model's."""
+    from pi_hookspecs import text_of
+
     return (text_of(each.content) for each in messages if each.role != "assistant" and hasattr(each, "content"))
 
 
@@ -222,6 +222,8 @@ class HeldText:
         problem = _CUT if message.stop_reason == "length" else written.problem
         if problem is None:
             return self._calls(written, event, block)
+        from pi_written_calls.mistakes import hint_of
+
         hint = hint_of(problem, meaning.tools)
         return [*self._released(), Done(message=evolve(message, extra={**message.extra, MISTAKE: hint}))]
 

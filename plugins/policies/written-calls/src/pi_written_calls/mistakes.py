@@ -8,18 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import CustomMessageEntry, MessageEntry, NewEntry, TurnEndResult
+from pi_written_calls.settings import MISTAKE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pi_hookspecs import AssistantMessage, PiContext
 
-__all__ = ["ENTRY", "MISTAKE", "hint_for", "hint_of"]
+__all__ = ["ENTRY", "hint_for", "hint_of"]
 
 ENTRY = "written-calls"
 """The type of the session's entries with hints."""
-MISTAKE = "writtenCallMistake"
-"""Key in a message's ``extra`` of the hint for the model."""
 _MOST = 2
 """Hints after one prompt; a model that does not understand them gives its answer as it is."""
 

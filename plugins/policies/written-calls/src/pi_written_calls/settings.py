@@ -9,10 +9,13 @@ from pi_hookspecs import PluginSetting
 if TYPE_CHECKING:
     from pi_hookspecs import Model, SettingsView
 
-__all__ = ["ID", "SETTINGS", "is_near", "mode_of"]
+__all__ = ["ID", "MISTAKE", "SETTINGS", "is_near", "mode_of"]
 
 ID = "written_"
 """How the ids of calls begin that were read from text."""
+
+MISTAKE = "writtenCallMistake"
+"""Key in a message's ``extra`` of a hint for the model."""
 
 _MODE = "writtenCalls.mode"
 _MODES = ("on", "ask", "off")
@@ -23,6 +26,7 @@ SETTINGS = (
         schema={"type": "string", "enum": list(_MODES), "default": "on"},
         description="Whether tool calls that a model writes as text run: on, ask (after a question), or off",
         protected=True,
+        project="nothing",
     ),
 )
 
