@@ -9,7 +9,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["mapped"]
+__all__ = ["map_texts"]
 
 _T = TypeVar("_T")
 
@@ -39,7 +39,7 @@ _MEDIA = frozenset({"mimeType", "mime_type", "media_type"})
 """Names of fields next to the ``data`` of an image."""
 
 
-def mapped(value: _T, change: Callable[[str], str]) -> _T:
+def map_texts(value: _T, change: Callable[[str], str]) -> _T:
     """Return the value with changed texts; parts in which nothing changes remain the same objects."""
     result: Any = _mapped(value, change)
     return result  # type: ignore[no-any-return]  # of the same type, by construction

@@ -30,7 +30,7 @@ __all__ = [
     "find_program",
     "is_offline",
     "npm_command",
-    "run_program",
+    "run_installer",
 ]
 
 INSTALL_SECONDS = 600.0
@@ -110,7 +110,7 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return env
 
 
-def run_program(
+def run_installer(
     command: Sequence[str], folder: Path, environ: Mapping[str, str], seconds: float = INSTALL_SECONDS
 ) -> Finished:
     """Run a program to completion, without stdin, in one of pi's own folders.

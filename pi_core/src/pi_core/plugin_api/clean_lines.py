@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from pi_core.base.mapped_texts import mapped
+from pi_core.base.mapped_texts import map_texts
 from pi_core.wire import dumps
 from pi_hookspecs import PiError
 
@@ -123,11 +123,11 @@ class CleanLines:
         elif kind == "bash_execution_update":
             yield from self._delta(value, value, ("bash", value.get("id")))
         elif kind in _GROWING:
-            yield dumps(mapped(value, self._begun))
+            yield dumps(map_texts(value, self._begun))
         else:
             if kind in _COMPLETE:
                 yield from self._end(kind, value)
-            yield dumps(mapped(value, self._clean))
+            yield dumps(map_texts(value, self._clean))
 
     def _end(self, kind: str, value: dict[str, Any]) -> Iterator[bytes]:
         """Finish the texts that an event completes: the texts of a message, or the output of a command."""
@@ -159,7 +159,7 @@ class CleanLines:
         if ended is not None and (rest := ended.stream.end()):
             ended.written += rest
             yield dumps(self._whole({**value, "assistantMessageEvent": {**ended.event, "delta": rest}}))
-        yield dumps(self._whole(mapped(value, self._clean)))
+        yield dumps(self._whole(map_texts(value, self._clean)))
 
     def _delta(self, value: dict[str, Any], holder: dict[str, Any], key: tuple[str, Any]) -> Iterator[bytes]:
         block = self._blocks.get(key)
@@ -177,7 +177,7 @@ class CleanLines:
         for holder in (value, value.get("assistantMessageEvent", {})):
             name = "message" if holder is value else "partial"
             if isinstance(holder.get(name), dict):
-                holder[name] = mapped(holder[name], self._clean)
+                holder[name] = map_texts(holder[name], self._clean)
                 self._cut(holder[name].get("content"))
         return value
 

@@ -57,7 +57,7 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
 
 
 def _lines(session: OpenSession, clean: Callable[[str], str]) -> Iterator[bytes]:
-    from pi_core.base.mapped_texts import mapped
+    from pi_core.base.mapped_texts import map_texts
     from pi_core.wire.converter import dumps
 
     yield dumps(session.header) + b"\n"
@@ -67,7 +67,7 @@ def _lines(session: OpenSession, clean: Callable[[str], str]) -> Iterator[bytes]
             continue
         # An entry whose parent is missing becomes a root.
         chained = entry if entry.parent_id == parent else evolve(entry, parent_id=parent)
-        yield dumps(mapped(chained, clean)) + b"\n"
+        yield dumps(map_texts(chained, clean)) + b"\n"
         parent = entry.id
 
 

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import SessionInfo
 
-__all__ = ["nested"]
+__all__ = ["nested_sessions"]
 
 
-def nested(found: Sequence[SessionInfo], everything: Sequence[SessionInfo]) -> list[tuple[SessionInfo, int]]:
+def nested_sessions(found: Sequence[SessionInfo], everything: Sequence[SessionInfo]) -> list[tuple[SessionInfo, int]]:
     """Return sessions with their nesting depth, each followed by the sessions that name it as their parent.
 
     Args:

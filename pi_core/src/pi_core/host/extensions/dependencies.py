@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_core.host.installers import find_program, run_program
+from pi_core.host.installers import find_program, run_installer
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def install(
     try:
         cache.mkdir(parents=True, exist_ok=True)
         command = [uv, "pip", "install", "--python", sys.executable, "--target", str(draft), "--", *missing]
-        done = run_program(command, cache, environ)
+        done = run_installer(command, cache, environ)
         if done.code != 0:
             raise UserError(f"uv cannot install what it needs:\n{done.last_lines()}")
         with suppress(FileExistsError):

@@ -51,11 +51,11 @@ async def ask_for_session(
 
 async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> SessionInfo | None:
     """Show the sessions, the latest first, children under their parents, and return the chosen one."""
-    from pi_core.session.nesting import nested
+    from pi_core.session.nesting import nested_sessions
 
     labels: dict[str, SessionInfo] = {}
     now = time.time()
-    for each, depth in nested(sessions, sessions):
+    for each, depth in nested_sessions(sessions, sessions):
         label = _label(each, depth, now)
         labels[label if label not in labels else f"{label}, {each.id}"] = each
     rest = [*labels]

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
 
-from pi_core.host.installers import clean_environment, find_program, run_program
+from pi_core.host.installers import clean_environment, find_program, run_installer
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 
@@ -125,7 +125,7 @@ def find_installer(words: Sequence[str], folder: Path, environ: Mapping[str, str
     uv = find_program("uv", environ) or shutil.which("uv", path=str(Path(sys.executable).parent))
     if uv is not None:
         return Uv([uv], folder, environ)
-    if run_program([sys.executable, "-P", "-m", "pip", "--version"], folder, environ).code == 0:
+    if run_installer([sys.executable, "-P", "-m", "pip", "--version"], folder, environ).code == 0:
         return Pip([sys.executable, "-P", "-m", "pip"], folder, environ)
     bundled = _bundled_pip()
     if bundled is not None:
@@ -217,7 +217,7 @@ class Uv:
         return [*options.arguments(), *(["--offline"] if options.offline else ["--no-cache"] if options.fresh else [])]
 
     def _run(self, *arguments: str) -> Finished:
-        return run_program([*self._command, *arguments], self._folder, self._environ)
+        return run_installer([*self._command, *arguments], self._folder, self._environ)
 
 
 class Pip:
@@ -275,7 +275,7 @@ class Pip:
 
     def _run(self, *arguments: str) -> Finished:
         command = [*self._command, *arguments, "--disable-pip-version-check", "--no-input"]
-        return run_program(command, self._folder, self._environ)
+        return run_installer(command, self._folder, self._environ)
 
 
 # Forms

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.guarded import LOAD_SECONDS
-from pi_core.host.installers import run_program
+from pi_core.host.installers import run_installer
 from pi_core.host.overlay import read_pth
 from pi_hookspecs import UserError
 from pi_packages.base import Base
@@ -145,7 +145,7 @@ def _try_program(program: Path, name: str, context: Context) -> None:
         UserError: The announcement is invalid.
     """
     seconds = context.settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=0.001)
-    done = run_program([sys.executable, "-P", "run.py"], program, context.environ, seconds)
+    done = run_installer([sys.executable, "-P", "run.py"], program, context.environ, seconds)
     if done.code == 0 and done.output.startswith('{"type":"ready"'):
         return
     why = done.last_lines(1)

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_core.host.installers import NPM_SHORT_WAITS, npm_command, run_program
+from pi_core.host.installers import NPM_SHORT_WAITS, npm_command, run_installer
 from pi_hookspecs import UserError
 from pi_packages.trees import MAX_BYTES, MAX_FILES, check_links, draft_of, folder_for, integrity_key, tree_hash
 
@@ -96,7 +96,7 @@ def _run_npm(context: Context, arguments: Sequence[str], folder: Path, what: str
     if not command:
         raise UserError(f"{what} needs npm, which is not installed. Install Node.js, or set npmCommand")
     context.say(f"Fetching {what}")
-    done = run_program([*command, *arguments, *NPM_SHORT_WAITS], folder, context.environ)
+    done = run_installer([*command, *arguments, *NPM_SHORT_WAITS], folder, context.environ)
     if "EINTEGRITY" in done.errors:
         raise UserError(
             f"{what} was refused: the file that the registry sent is not the one whose hash it states. Try again"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from pi_core.host.installers import find_program, run_program
+from pi_core.host.installers import find_program, run_installer
 from pi_hookspecs import UserError
 from pi_packages.base import Base
 from pi_packages.change import Change, apply, finish_pending
@@ -180,11 +180,11 @@ def update_pi(context: Context, *, dry_run: bool) -> int:
             say("pi was not installed by a program that pi may run. The command above updates it; then run pi sync")
         return 0 if dry_run else 1
     say(f"Running {shlex.join(command)}")
-    done = run_program(command, context.agent_dir, context.environ)
+    done = run_installer(command, context.agent_dir, context.environ)
     if done.code != 0:
         raise UserError(f"pi was not updated: {done.last_lines()}")
     print_lines(*(line for line in (*done.output.splitlines(), *done.errors.splitlines()) if line.strip()))
-    done = run_program([sys.executable, "-P", "-m", "pi_cli", "sync"], context.agent_dir, context.environ)
+    done = run_installer([sys.executable, "-P", "-m", "pi_cli", "sync"], context.agent_dir, context.environ)
     if done.code != 0:
         raise UserError(f"pi was updated, but packages are incompatible with it: {done.last_lines()}. See pi doctor")
     return 0

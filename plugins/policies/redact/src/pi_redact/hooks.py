@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.base.mapped_texts import mapped
+from pi_core.base.mapped_texts import map_texts
 
 if TYPE_CHECKING:
     from pi_hookspecs import (
@@ -39,7 +39,7 @@ class Hooks:
         from pi_hookspecs import SessionBeforeAppendResult
 
         self.learn(ctx)
-        entries = mapped(event.entries, self._redactor.redact)
+        entries = map_texts(event.entries, self._redactor.redact)
         return None if entries is event.entries else SessionBeforeAppendResult(entries=entries)
 
     def before_provider_request(self, event: BeforeProviderRequestEvent, ctx: PiContext) -> Any:
@@ -47,7 +47,7 @@ class Hooks:
         if not self._provider:
             return None
         self.learn(ctx)
-        payload = mapped(event.payload, self._redactor.redact)
+        payload = map_texts(event.payload, self._redactor.redact)
         return None if payload is event.payload else payload
 
     def tool_call(self, event: ToolCallEvent, _ctx: PiContext) -> ToolCallResult | None:
@@ -56,7 +56,7 @@ class Hooks:
 
         if not self._provider:
             return None
-        arguments = mapped(event.input, self._redactor.restore)
+        arguments = map_texts(event.input, self._redactor.restore)
         return None if arguments is event.input else ToolCallResult(input=arguments)
 
     def learn(self, ctx: PiContext) -> None:

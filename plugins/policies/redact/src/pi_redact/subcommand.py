@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from pi_core import replace_file
-from pi_core.base.mapped_texts import mapped
+from pi_core.base.mapped_texts import map_texts
 from pi_core.base.terminal_text import clean_text
 from pi_core.session.lookup import find_by_prefix
 from pi_core.session.stores import DEFAULT_STORE, resolve_store
@@ -156,7 +156,7 @@ def _line(line: str, redactor: Redactor, seen: dict[str, None]) -> str:
         value = json.loads(line)
     except ValueError:
         return change(line)
-    changed = mapped(value, change)
+    changed = map_texts(value, change)
     if changed is value:
         return line
     return json.dumps(changed, ensure_ascii=False, separators=(",", ":")) + line[len(line.rstrip("\r\n")) :]

@@ -146,9 +146,11 @@ def _list(store: SessionStore, *, everywhere: bool, tree: bool) -> int:
         other = "" if store.name == "jsonl" else f" in the session store {store.name!r}"
         where = "" if everywhere else " for this directory; --all looks everywhere"
         sys.stdout.write(f"No sessions are stored{other}{where}.\n")
-    from pi_core.session.nesting import nested
+    from pi_core.session.nesting import nested_sessions
 
-    levels = nested(found, found if everywhere else store.list(None)) if tree else [(info, 0) for info in found]
+    levels = (
+        nested_sessions(found, found if everywhere else store.list(None)) if tree else [(info, 0) for info in found]
+    )
     sys.stdout.writelines(f"{line}\n" for line in _table(levels, with_cwd=everywhere))
     return 0
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_program
+from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_installer
 from pi_hookspecs import UserError
 from pi_typescript.language import packages_folder
 
@@ -90,7 +90,7 @@ def install_packages(settings: SettingsView, environ: Mapping[str, str], say: Ca
         work = Path(name)
         wanted = [f"{each}@{pinned['version']}" for each, pinned in missing.items()]
         pack = ["pack", *wanted, "--ignore-scripts", "--json", "--pack-destination", str(work)]
-        done = run_program([*command, *pack, *NPM_SHORT_WAITS], work, environ)
+        done = run_installer([*command, *pack, *NPM_SHORT_WAITS], work, environ)
         if done.code != 0:
             raise UserError(f"packages for extensions in TypeScript cannot be fetched: {done.last_lines()}")
         by_hash = {_integrity(file): file for file in work.glob("*.tgz")}
