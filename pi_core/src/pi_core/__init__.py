@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pi_core.base.images.limits import ImageLimits, limits_of
     from pi_core.base.incomplete import incomplete_answer
     from pi_core.base.json_file import change_text
+    from pi_core.base.lenient_json import read_json
     from pi_core.base.process.signals import OrderlyEnd, Stopped, run_until_signal
     from pi_core.base.replacing import replace_file, save_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
@@ -99,10 +100,7 @@ _HOMES = {
     "resources.imports": "imported_files",
     "session": "SessionManager",
     "session.context": "edited_message entry_message",
-    "session_runtime": (
-        "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime"
-        " create_agent_session_services"
-    ),
+    "session_runtime": "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime create_agent_session_services",
     "settings": "Settings SettingsManager",
     "system_prompt": "PromptPart SystemPrompt",
     "system_prompt.elements": "escaped prompt_element",
@@ -112,6 +110,7 @@ _HOMES = {
     "plugin_api.dialogs": "DialogRequest DialogUI",
     "plugin_api.fan_out": "FanOutUI",
     "plugin_api.project_trust": "ask_for_trust confirm_trust",
+    "base.lenient_json": "read_json",
 }
 __all__ = [  # literal, because type checkers read it
     "Agent",
@@ -191,6 +190,7 @@ __all__ = [  # literal, because type checkers read it
     "pattern_matches",
     "picture_key",
     "prompt_element",
+    "read_json",
     "replace_file",
     "run",
     "run_until_signal",

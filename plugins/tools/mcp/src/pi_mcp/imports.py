@@ -223,7 +223,7 @@ def rows_of(
 
 
 def _read(file: Path) -> dict[str, Any]:
-    from pi_core.base.lenient_json import read_json
+    from pi_core import read_json
 
     try:
         text = file.read_text(encoding="utf-8-sig")
