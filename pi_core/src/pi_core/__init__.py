@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pi_core.agent.convert import convert_to_llm
     from pi_core.agent.loop import agent_loop, agent_loop_continue
     from pi_core.agent.patterns import pattern_matches
+    from pi_core.agent.safe_text import exception_message
     from pi_core.agent.stream import EventStream
     from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
     from pi_core.base.error_text import ErrorText, error_text
@@ -111,6 +112,7 @@ _HOMES = {
     "plugin_api.fan_out": "FanOutUI",
     "plugin_api.project_trust": "ask_for_trust confirm_trust",
     "base.lenient_json": "read_json",
+    "agent.safe_text": "exception_message",
 }
 __all__ = [  # literal, because type checkers read it
     "Agent",
@@ -173,6 +175,7 @@ __all__ = [  # literal, because type checkers read it
     "escaped",
     "escapes_root",
     "estimate_tokens",
+    "exception_message",
     "failure_kind",
     "fit_image",
     "hidden_characters",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from pi_core.agent.safe_text import exception_message
+from pi_core import exception_message
 from pi_hookspecs import ImageContent, PiError, TextContent, ToolResult
 from pi_hookspecs.values import ReprMixin
 
