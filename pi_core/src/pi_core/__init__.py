@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost, PluginRecord, Problem
+    from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_installer
     from pi_core.models.auth_storage import AuthStorage
     from pi_core.models.overflow import failure_kind, is_context_overflow, is_recoverable_length, is_throttling
     from pi_core.models.registry import ModelRegistry
@@ -113,8 +114,10 @@ _HOMES = {
     "plugin_api.project_trust": "ask_for_trust confirm_trust",
     "base.lenient_json": "read_json",
     "agent.safe_text": "exception_message",
+    "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
 }
 __all__ = [  # literal, because type checkers read it
+    "NPM_SHORT_WAITS",
     "Agent",
     "AgentContext",
     "AgentSession",
@@ -183,10 +186,12 @@ __all__ = [  # literal, because type checkers read it
     "imported_files",
     "incomplete_answer",
     "is_context_overflow",
+    "is_offline",
     "is_recoverable_length",
     "is_throttling",
     "leads_out",
     "limits_of",
+    "npm_command",
     "one_line",
     "output_converter",
     "parse_frontmatter",
@@ -196,6 +201,7 @@ __all__ = [  # literal, because type checkers read it
     "read_json",
     "replace_file",
     "run",
+    "run_installer",
     "run_until_signal",
     "save_file",
     "url_problem",

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_installer
+from pi_core import NPM_SHORT_WAITS, is_offline, npm_command, run_installer
 from pi_hookspecs import UserError
 from pi_typescript.language import packages_folder
 
