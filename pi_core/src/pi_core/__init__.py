@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pi_core.base.incomplete import incomplete_answer
     from pi_core.base.json_file import change_text
     from pi_core.base.lenient_json import read_json
+    from pi_core.base.paths import below_home
     from pi_core.base.process.signals import OrderlyEnd, Stopped, run_until_signal
     from pi_core.base.replacing import replace_file, save_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
@@ -115,6 +116,7 @@ _HOMES = {
     "base.lenient_json": "read_json",
     "agent.safe_text": "exception_message",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
+    "base.paths": "below_home",
 }
 __all__ = [  # literal, because type checkers read it
     "NPM_SHORT_WAITS",
@@ -162,6 +164,7 @@ __all__ = [  # literal, because type checkers read it
     "agent_loop_continue",
     "arun",
     "ask_for_trust",
+    "below_home",
     "change_text",
     "clean_text",
     "confirm_trust",

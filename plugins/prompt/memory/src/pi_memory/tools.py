@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Literal
 
-from pi_core import change_text
-from pi_core.base.paths import below_home
+from pi_core import below_home, change_text
 from pi_hookspecs import Approval, ToolContext, ToolResult, UserError, approval_choices, tool
 from pi_memory.document import add, cleaned, entries, find, remove
 from pi_memory.kind import MAX_BYTES
