@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pi_core.base.json_file import change_text
     from pi_core.base.lenient_json import read_json
     from pi_core.base.paths import below_home
-    from pi_core.base.process.signals import OrderlyEnd, Stopped, run_until_signal
+    from pi_core.base.process.signals import OrderlyEnd, Stopped, is_running, run_until_signal
     from pi_core.base.replacing import replace_file, save_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
     from pi_core.base.urls import url_problem
@@ -97,7 +97,7 @@ _HOMES = {
     "one_shot": "arun run",
     "conversation.left_out": "picture_key",
     "models.overflow": "failure_kind is_context_overflow is_recoverable_length is_throttling",
-    "base.process.signals": "OrderlyEnd Stopped run_until_signal",
+    "base.process.signals": "OrderlyEnd Stopped is_running run_until_signal",
     "resources": "DefaultResourceLoader",
     "resources.escapes": "escapes_root leads_out",
     "resources.imports": "imported_files",
@@ -191,6 +191,7 @@ __all__ = [  # literal, because type checkers read it
     "is_context_overflow",
     "is_offline",
     "is_recoverable_length",
+    "is_running",
     "is_throttling",
     "leads_out",
     "limits_of",

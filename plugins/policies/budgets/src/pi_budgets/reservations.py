@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_budgets.line import check_is_file
-from pi_core.base.process.signals import is_running
+from pi_core import is_running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
