@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pi_core.resources.imports import imported_files
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
+    from pi_core.session.lookup import find_session
     from pi_core.session_runtime import (
         AgentSessionRuntime,
         AgentSessionServices,
@@ -117,6 +118,7 @@ _HOMES = {
     "agent.safe_text": "exception_message",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
     "base.paths": "below_home",
+    "session.lookup": "find_session",
 }
 __all__ = [  # literal, because type checkers read it
     "NPM_SHORT_WAITS",
@@ -183,6 +185,7 @@ __all__ = [  # literal, because type checkers read it
     "estimate_tokens",
     "exception_message",
     "failure_kind",
+    "find_session",
     "fit_image",
     "hidden_characters",
     "image_type",

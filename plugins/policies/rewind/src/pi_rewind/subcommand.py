@@ -65,8 +65,7 @@ def _command(host: PluginHost) -> click.Command:
 def _run(host: PluginHost, session: str, *, listed: bool, entry: str | None, undo: bool, **how: bool) -> int:
     if listed + undo + (entry is not None) != 1:
         raise click.UsageError("Give one of --list, --to ENTRY and --undo.")
-    from pi_core import SessionManager
-    from pi_core.session.lookup import find_session
+    from pi_core import SessionManager, find_session
 
     path = session if Path(session).exists() else find_session(session, host=host).path
     manager = SessionManager.open(path, host=host)
