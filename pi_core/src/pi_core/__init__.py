@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pi_core.base.lenient_json import read_json
     from pi_core.base.paths import below_home
     from pi_core.base.process.signals import OrderlyEnd, Stopped, is_running, run_until_signal
-    from pi_core.base.replacing import replace_file, save_file
+    from pi_core.base.replacing import check_output_file, replace_file, save_file, write_output_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
     from pi_core.base.urls import url_problem
     from pi_core.base.worktrees import worktree_folder
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "base.json_file": "change_text",
-    "base.replacing": "replace_file save_file",
+    "base.replacing": "check_output_file replace_file save_file write_output_file",
     "base.worktrees": "worktree_folder",
     "agent.agent": "Agent AgentState",
     "conversation": "AgentSession",
@@ -168,6 +168,7 @@ __all__ = [  # literal, because type checkers read it
     "ask_for_trust",
     "below_home",
     "change_text",
+    "check_output_file",
     "clean_text",
     "confirm_trust",
     "context_tokens",
@@ -213,6 +214,7 @@ __all__ = [  # literal, because type checkers read it
     "save_file",
     "url_problem",
     "worktree_folder",
+    "write_output_file",
 ]
 
 
