@@ -48,12 +48,14 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
+    from pi_core.plugin_api.stored_sessions import StoredSessions
     from pi_core.resources import DefaultResourceLoader
     from pi_core.resources.escapes import escapes_root, leads_out
     from pi_core.resources.imports import imported_files
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session.lookup import find_session
+    from pi_core.session.stores import resolve_store
     from pi_core.session_runtime import (
         AgentSessionRuntime,
         AgentSessionServices,
@@ -119,6 +121,8 @@ _HOMES = {
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
     "base.paths": "below_home",
     "session.lookup": "find_session",
+    "plugin_api.stored_sessions": "StoredSessions",
+    "session.stores": "resolve_store",
 }
 __all__ = [  # literal, because type checkers read it
     "NPM_SHORT_WAITS",
@@ -158,6 +162,7 @@ __all__ = [  # literal, because type checkers read it
     "Settings",
     "SettingsManager",
     "Stopped",
+    "StoredSessions",
     "SystemPrompt",
     "Timeouts",
     "TrustStore",
@@ -208,6 +213,7 @@ __all__ = [  # literal, because type checkers read it
     "prompt_element",
     "read_json",
     "replace_file",
+    "resolve_store",
     "run",
     "run_installer",
     "run_until_signal",

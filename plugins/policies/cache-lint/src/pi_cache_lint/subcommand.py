@@ -65,8 +65,7 @@ def _lifetime(entries: Iterable[SessionEntry], host: PluginHost) -> list[str]:
 
 
 async def _entries(session: str, host: PluginHost) -> Sequence[SessionEntry]:
-    from pi_core.plugin_api.stored_sessions import StoredSessions
-    from pi_core.session.stores import resolve_store
+    from pi_core import StoredSessions, resolve_store
 
     opened = await StoredSessions(lambda: resolve_store(host=host), Path.cwd()).open(session)
     return opened.entries()
