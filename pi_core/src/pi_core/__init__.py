@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_core.base.incomplete import incomplete_answer
     from pi_core.base.json_file import change_text
     from pi_core.base.lenient_json import read_json
-    from pi_core.base.paths import below_home
+    from pi_core.base.paths import below_home, expand_home
     from pi_core.base.process.signals import OrderlyEnd, Stopped, is_running, run_until_signal
     from pi_core.base.replacing import check_output_file, replace_file, save_file, write_output_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from pi_core.settings.trust import ProjectTrust, TrustStore
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.system_prompt.elements import escaped, prompt_element
+    from pi_core.wire import to_wire
 
 _HOMES = {
     "base.json_file": "change_text",
@@ -119,10 +120,11 @@ _HOMES = {
     "base.lenient_json": "read_json",
     "agent.safe_text": "exception_message",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
-    "base.paths": "below_home",
+    "base.paths": "below_home expand_home",
     "session.lookup": "find_session",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "resolve_store",
+    "wire": "to_wire",
 }
 __all__ = [  # literal, because type checkers read it
     "NPM_SHORT_WAITS",
@@ -190,6 +192,7 @@ __all__ = [  # literal, because type checkers read it
     "escapes_root",
     "estimate_tokens",
     "exception_message",
+    "expand_home",
     "failure_kind",
     "find_session",
     "fit_image",
@@ -218,6 +221,7 @@ __all__ = [  # literal, because type checkers read it
     "run_installer",
     "run_until_signal",
     "save_file",
+    "to_wire",
     "url_problem",
     "worktree_folder",
     "write_output_file",

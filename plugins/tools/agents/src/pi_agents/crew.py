@@ -195,7 +195,7 @@ class Crew:
 
     def _keep(self, result: ToolResult, member: Member, call_id: str) -> None:
         """Store a result and its cost while other calls still run: if pi is killed, a resumed session has them."""
-        from pi_core.wire import to_wire
+        from pi_core import to_wire
 
         message = ToolResultMessage(
             tool_call_id=call_id,

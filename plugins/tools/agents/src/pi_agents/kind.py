@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pi_hookspecs
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 from pi_hookspecs import ResourceKind
 
 if TYPE_CHECKING:
