@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pi_core.base.json_file import change_text
     from pi_core.base.lenient_json import read_json
     from pi_core.base.paths import below_home, expand_home
-    from pi_core.base.process.signals import OrderlyEnd, Stopped, is_running, run_until_signal
+    from pi_core.base.process.signals import OrderlyEnd, Stopped, handling_signals, is_running, run_until_signal
     from pi_core.base.replacing import check_output_file, replace_file, save_file, write_output_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
     from pi_core.base.urls import url_problem
@@ -101,7 +101,7 @@ _HOMES = {
     "one_shot": "arun run",
     "conversation.left_out": "picture_key",
     "models.overflow": "failure_kind is_context_overflow is_recoverable_length is_throttling",
-    "base.process.signals": "OrderlyEnd Stopped is_running run_until_signal",
+    "base.process.signals": "OrderlyEnd Stopped handling_signals is_running run_until_signal",
     "resources": "DefaultResourceLoader",
     "resources.escapes": "escapes_root leads_out",
     "resources.imports": "imported_files",
@@ -196,6 +196,7 @@ __all__ = [  # literal, because type checkers read it
     "failure_kind",
     "find_session",
     "fit_image",
+    "handling_signals",
     "hidden_characters",
     "image_type",
     "imported_files",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pi_core.base.paths import below_home
+from pi_core import below_home
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:

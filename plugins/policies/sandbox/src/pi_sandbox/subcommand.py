@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.base.process.signals import handling_signals
+from pi_core import handling_signals
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
