@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost, PluginRecord, Problem
+    from pi_core.host.extras import install_command
     from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_installer
     from pi_core.models.auth_storage import AuthStorage
     from pi_core.models.overflow import failure_kind, is_context_overflow, is_recoverable_length, is_throttling
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
+    from pi_core.plugin_api.secrets import PluginSecrets
     from pi_core.plugin_api.stored_sessions import StoredSessions
     from pi_core.resources import DefaultResourceLoader
     from pi_core.resources.escapes import escapes_root, leads_out
@@ -125,6 +127,8 @@ _HOMES = {
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "resolve_store",
     "wire": "to_wire",
+    "host.extras": "install_command",
+    "plugin_api.secrets": "PluginSecrets",
 }
 __all__ = [  # literal, because type checkers read it
     "NPM_SHORT_WAITS",
@@ -155,6 +159,7 @@ __all__ = [  # literal, because type checkers read it
     "OutputType",
     "PluginHost",
     "PluginRecord",
+    "PluginSecrets",
     "Problem",
     "ProjectTrust",
     "PromptPart",
@@ -201,6 +206,7 @@ __all__ = [  # literal, because type checkers read it
     "image_type",
     "imported_files",
     "incomplete_answer",
+    "install_command",
     "is_context_overflow",
     "is_offline",
     "is_recoverable_length",

@@ -129,7 +129,7 @@ def _run(host: PluginHost, options: _Options) -> int:
     from pi_batch.results import Results
     from pi_batch.run import Setup
     from pi_batch.tasks import read_tasks
-    from pi_core.plugin_api.secrets import PluginSecrets
+    from pi_core import PluginSecrets
 
     if options.table == "parquet":
         check_pyarrow()

@@ -72,7 +72,7 @@ def _pyarrow() -> tuple[Any, Any]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        from pi_core.host.extras import install_command
+        from pi_core import install_command
 
         raise UserError(f"Parquet needs pyarrow, which is not installed: {install_command('parquet')}") from error
 

@@ -146,7 +146,7 @@ def _connect() -> Any:
     try:
         ray = import_module("ray")
     except ImportError as error:
-        from pi_core.host.extras import install_command
+        from pi_core import install_command
 
         raise UserError(f"--engine ray needs Ray, which is not installed: {install_command('ray')}") from error
     address = os.environ.get("RAY_ADDRESS", "")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import field, frozen
 
 from pi_batch.parquet import UnreadableParquet, read_rows
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
