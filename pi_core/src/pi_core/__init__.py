@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_core.base.incomplete import incomplete_answer
     from pi_core.base.json_file import change_text
     from pi_core.base.lenient_json import read_json
-    from pi_core.base.paths import below_home, expand_home
+    from pi_core.base.paths import agent_dir, below_home, expand_home, home_dir
     from pi_core.base.process.signals import OrderlyEnd, Stopped, handling_signals, is_running, run_until_signal
     from pi_core.base.replacing import check_output_file, replace_file, save_file, write_output_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
@@ -122,7 +122,7 @@ _HOMES = {
     "base.lenient_json": "read_json",
     "agent.safe_text": "exception_message",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
-    "base.paths": "below_home expand_home",
+    "base.paths": "agent_dir below_home expand_home home_dir",
     "session.lookup": "find_session",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "resolve_store",
@@ -174,6 +174,7 @@ __all__ = [  # literal, because type checkers read it
     "Timeouts",
     "TrustStore",
     "UsageLimits",
+    "agent_dir",
     "agent_loop",
     "agent_loop_continue",
     "arun",
@@ -203,6 +204,7 @@ __all__ = [  # literal, because type checkers read it
     "fit_image",
     "handling_signals",
     "hidden_characters",
+    "home_dir",
     "image_type",
     "imported_files",
     "incomplete_answer",

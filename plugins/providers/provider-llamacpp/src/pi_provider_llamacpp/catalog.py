@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, frozen
 
-from pi_core import replace_file
-from pi_core.base.paths import home_dir
+from pi_core import home_dir, replace_file
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.models import Model
 from pi_provider_llamacpp.finding import Found, find_models

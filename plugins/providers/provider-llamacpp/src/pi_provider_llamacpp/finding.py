@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:

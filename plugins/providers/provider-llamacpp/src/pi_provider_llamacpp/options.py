@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 from pi_hookspecs import PluginSetting
 
 if TYPE_CHECKING:

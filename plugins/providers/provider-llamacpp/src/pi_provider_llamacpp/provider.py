@@ -113,7 +113,7 @@ class LlamaCpp:
         return read_options(Settings.load(agent_dir=self._agent_dir, trust=False))
 
     def _folder(self) -> Path:
-        from pi_core.base.paths import agent_dir
+        from pi_core import agent_dir
 
         return self._agent_dir or agent_dir()
 
