@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from pi_core.resources.imports import imported_files
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
+    from pi_core.session.lazy_messages import paused_gc
     from pi_core.session.lookup import find_session
     from pi_core.session.stores import resolve_store
     from pi_core.session_runtime import (
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from pi_core.settings.trust import ProjectTrust, TrustStore
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.system_prompt.elements import escaped, prompt_element
-    from pi_core.wire import to_wire
+    from pi_core.wire import dumps, entry_from_wire, header_from_wire, message_from_wire, to_wire
 
 _HOMES = {
     "base.json_file": "change_text",
@@ -126,9 +127,10 @@ _HOMES = {
     "session.lookup": "find_session",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "resolve_store",
-    "wire": "to_wire",
+    "wire": "dumps entry_from_wire header_from_wire message_from_wire to_wire",
     "host.extras": "install_command",
     "plugin_api.secrets": "PluginSecrets",
+    "session.lazy_messages": "paused_gc",
 }
 __all__ = [  # literal, because type checkers read it
     "NPM_SHORT_WAITS",
@@ -191,7 +193,9 @@ __all__ = [  # literal, because type checkers read it
     "create_agent_session_runtime",
     "create_agent_session_services",
     "decode_base64",
+    "dumps",
     "edited_message",
+    "entry_from_wire",
     "entry_message",
     "error_text",
     "escaped",
@@ -203,6 +207,7 @@ __all__ = [  # literal, because type checkers read it
     "find_session",
     "fit_image",
     "handling_signals",
+    "header_from_wire",
     "hidden_characters",
     "home_dir",
     "image_type",
@@ -216,11 +221,13 @@ __all__ = [  # literal, because type checkers read it
     "is_throttling",
     "leads_out",
     "limits_of",
+    "message_from_wire",
     "npm_command",
     "one_line",
     "output_converter",
     "parse_frontmatter",
     "pattern_matches",
+    "paused_gc",
     "picture_key",
     "prompt_element",
     "read_json",

@@ -29,7 +29,7 @@ def copied_lines(source: StoredSession, numbers: Sequence[int]) -> Iterator[byte
     """Yield the lines of entries for another session: the stored lines if available, else newly serialized lines."""
     if isinstance(source, RawLines):
         return source.raw_lines(numbers)
-    from pi_core.wire import dumps
+    from pi_core import dumps
 
     return (dumps(source.entries[number]) for number in numbers)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from pi_core.wire import dumps, entry_from_wire, message_from_wire
+from pi_core import dumps, entry_from_wire, message_from_wire
 from pi_hookspecs.errors import PiError
 from pi_hookspecs.session_store import EntryIndex
 from pi_session_kit.forms import completed, is_old, is_old_message, modernised

@@ -13,7 +13,7 @@ __all__ = ["header_line", "header_of"]
 
 def header_line(header: SessionHeader) -> bytes:
     """Return a header as pi writes it, without a newline."""
-    from pi_core.wire import dumps, to_wire
+    from pi_core import dumps, to_wire
 
     plain: dict[str, Any] = to_wire(header)
     return dumps({key: plain[key] for key in ("type", "version", "id")} | plain)
@@ -21,7 +21,7 @@ def header_line(header: SessionHeader) -> bytes:
 
 def header_of(lines: Lines) -> SessionHeader:
     """Return the header of a session; missing fields are empty."""
-    from pi_core.wire import header_from_wire
+    from pi_core import header_from_wire
 
     plain = dict(lines.header)
     for key in ("cwd", "timestamp"):

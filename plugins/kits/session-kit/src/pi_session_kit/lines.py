@@ -16,7 +16,7 @@ from zlib import crc32
 import orjson
 from attrs import Factory, define, field, frozen
 
-from pi_core.session.lazy_messages import paused_gc
+from pi_core import paused_gc
 
 __all__ = ["VERSION", "Damage", "Lines", "NoSession", "first_value", "parse_line", "read_lines"]
 

@@ -21,7 +21,7 @@ def migrated(lines: Lines) -> bytes:
 
 
 def _migrated_lines(lines: Lines) -> Iterator[bytes]:
-    from pi_core.wire import dumps
+    from pi_core import dumps
 
     yield dumps({**lines.header, "version": VERSION})
     entries = StoredEntries(lines)
