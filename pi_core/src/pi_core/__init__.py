@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session.lazy_messages import paused_gc
-    from pi_core.session.lookup import find_session
+    from pi_core.session.lookup import find_by_prefix, find_session
     from pi_core.session.stores import resolve_store
     from pi_core.session_runtime import (
         AgentSessionRuntime,
@@ -124,7 +124,7 @@ _HOMES = {
     "agent.safe_text": "exception_message",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
     "base.paths": "agent_dir below_home expand_home home_dir",
-    "session.lookup": "find_session",
+    "session.lookup": "find_by_prefix find_session",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "resolve_store",
     "wire": "dumps entry_from_wire header_from_wire message_from_wire to_wire",
@@ -204,6 +204,7 @@ __all__ = [  # literal, because type checkers read it
     "exception_message",
     "expand_home",
     "failure_kind",
+    "find_by_prefix",
     "find_session",
     "fit_image",
     "handling_signals",

@@ -93,7 +93,7 @@ def _run(
     limit: int,
     as_json: bool,
 ) -> int:
-    from pi_core.session.stores import resolve_store
+    from pi_core import resolve_store
     from pi_session_sqlite.places import index_of
     from pi_session_sqlite.query import Filters, parse_query, parse_since
 

@@ -60,7 +60,7 @@ def run(arguments: list[str], host: PluginHost) -> int:
 
 
 def _run(host: PluginHost, *, sessions: tuple[str, ...], to: str, remove: bool) -> int:
-    from pi_core.session.stores import resolve_store
+    from pi_core import resolve_store
 
     files = resolve_store(host=host, name="jsonl")
     path = database_of(files.place)
@@ -124,7 +124,7 @@ def _stays(work: Callable[[], str | None]) -> str | None:
 
 def _files(files: Any, sessions: Sequence[str]) -> Iterator[Path]:
     """Yield the selected session files: all, or by path or id prefix."""
-    from pi_core.session.lookup import find_by_prefix
+    from pi_core import find_by_prefix
 
     if not sessions:
         for folder in folders_of(files.place):

@@ -67,7 +67,7 @@ class SqliteSession:
         Raises:
             OSError: They could not be stored.
         """
-        from pi_core.wire import dumps
+        from pi_core import dumps
 
         lines = [dumps(entry) + b"\n" for entry in entries]
         database = self._opened()
@@ -135,7 +135,7 @@ class SqliteSession:
     def _stored(self, database: sqlite3.Connection, lines: Sequence[bytes]) -> tuple[int, int]:
         """Store lines; return the session's number and its new size."""
         if self._number is None:
-            from pi_core.wire import to_wire
+            from pi_core import to_wire
             from pi_session_kit.header import header_line
 
             whole = [header_line(self.header) + b"\n", *lines]

@@ -185,7 +185,7 @@ def _keep(database: sqlite3.Connection, fresh: Sequence[tuple[_rows.Row, Summary
 
 
 def _plain(header: SessionHeader) -> dict[str, object]:
-    from pi_core.wire import to_wire
+    from pi_core import to_wire
 
     plain: dict[str, object] = to_wire(header)
     return plain
