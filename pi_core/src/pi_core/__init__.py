@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pi_core.base.incomplete import incomplete_answer
     from pi_core.base.json_file import change_text
     from pi_core.base.lenient_json import read_json
+    from pi_core.base.mapped_texts import map_texts
     from pi_core.base.paths import agent_dir, below_home, expand_home, home_dir
     from pi_core.base.process.signals import OrderlyEnd, Stopped, handling_signals, is_running, run_until_signal
     from pi_core.base.replacing import check_output_file, replace_file, save_file, write_output_file
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session.lazy_messages import paused_gc
     from pi_core.session.lookup import find_by_prefix, find_session
-    from pi_core.session.stores import resolve_store
+    from pi_core.session.stores import DEFAULT_STORE, resolve_store
     from pi_core.session_runtime import (
         AgentSessionRuntime,
         AgentSessionServices,
@@ -126,13 +127,15 @@ _HOMES = {
     "base.paths": "agent_dir below_home expand_home home_dir",
     "session.lookup": "find_by_prefix find_session",
     "plugin_api.stored_sessions": "StoredSessions",
-    "session.stores": "resolve_store",
+    "session.stores": "DEFAULT_STORE resolve_store",
     "wire": "dumps entry_from_wire header_from_wire message_from_wire to_wire",
     "host.extras": "install_command",
     "plugin_api.secrets": "PluginSecrets",
     "session.lazy_messages": "paused_gc",
+    "base.mapped_texts": "map_texts",
 }
 __all__ = [  # literal, because type checkers read it
+    "DEFAULT_STORE",
     "NPM_SHORT_WAITS",
     "Agent",
     "AgentContext",
@@ -222,6 +225,7 @@ __all__ = [  # literal, because type checkers read it
     "is_throttling",
     "leads_out",
     "limits_of",
+    "map_texts",
     "message_from_wire",
     "npm_command",
     "one_line",

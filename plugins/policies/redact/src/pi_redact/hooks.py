@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.base.mapped_texts import map_texts
+from pi_core import map_texts
 
 if TYPE_CHECKING:
     from pi_hookspecs import (

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from pi_core import replace_file
-from pi_core.base.mapped_texts import map_texts
-from pi_core.base.terminal_text import clean_text
-from pi_core.session.lookup import find_by_prefix
-from pi_core.session.stores import DEFAULT_STORE, resolve_store
+from pi_core import DEFAULT_STORE, clean_text, find_by_prefix, map_texts, replace_file, resolve_store
 from pi_hookspecs.secrets import is_secret_name
 from pi_redact.key import mark_key
 from pi_redact.options import Options, read_options
@@ -68,7 +64,7 @@ class _Stored:
 
     def text(self) -> str:
         """Return its header and entries, one per line."""
-        from pi_core.wire import dumps
+        from pi_core import dumps
 
         stored = self.store.open(self.reference)
         try:
