@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost, PluginRecord, Problem
     from pi_core.host.extras import install_command
     from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_installer
+    from pi_core.host.without import host_without, require_plugins
     from pi_core.models.auth_storage import AuthStorage
     from pi_core.models.overflow import failure_kind, is_context_overflow, is_recoverable_length, is_throttling
     from pi_core.models.registry import ModelRegistry
     from pi_core.models.token_estimate import context_tokens, estimate_tokens
     from pi_core.one_shot import arun, run
+    from pi_core.plugin_api.activation import register_providers
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
@@ -55,7 +57,7 @@ if TYPE_CHECKING:
     from pi_core.resources import DefaultResourceLoader
     from pi_core.resources.escapes import escapes_root, leads_out
     from pi_core.resources.imports import imported_files
-    from pi_core.session import SessionManager
+    from pi_core.session import ReadOnlySession, SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session.lazy_messages import paused_gc
     from pi_core.session.lookup import find_by_prefix, find_session
@@ -109,7 +111,7 @@ _HOMES = {
     "resources": "DefaultResourceLoader",
     "resources.escapes": "escapes_root leads_out",
     "resources.imports": "imported_files",
-    "session": "SessionManager",
+    "session": "ReadOnlySession SessionManager",
     "session.context": "edited_message entry_message",
     "session_runtime": "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime create_agent_session_services",
     "settings": "Settings SettingsManager",
@@ -133,6 +135,8 @@ _HOMES = {
     "plugin_api.secrets": "PluginSecrets",
     "session.lazy_messages": "paused_gc",
     "base.mapped_texts": "map_texts",
+    "host.without": "host_without require_plugins",
+    "plugin_api.activation": "register_providers",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -168,6 +172,7 @@ __all__ = [  # literal, because type checkers read it
     "Problem",
     "ProjectTrust",
     "PromptPart",
+    "ReadOnlySession",
     "ScopedModel",
     "Session",
     "SessionManager",
@@ -214,6 +219,7 @@ __all__ = [  # literal, because type checkers read it
     "header_from_wire",
     "hidden_characters",
     "home_dir",
+    "host_without",
     "image_type",
     "imported_files",
     "incomplete_answer",
@@ -236,7 +242,9 @@ __all__ = [  # literal, because type checkers read it
     "picture_key",
     "prompt_element",
     "read_json",
+    "register_providers",
     "replace_file",
+    "require_plugins",
     "resolve_store",
     "run",
     "run_installer",

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
-from pi_core import clean_text, run_until_signal
-from pi_core.base.replacing import check_output_file, write_output_file
+from pi_core import check_output_file, clean_text, run_until_signal, write_output_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

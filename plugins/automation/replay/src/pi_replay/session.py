@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_core import ModelRegistry, SessionManager, Settings, create_agent_session, run_until_signal
-from pi_core.host.without import host_without, require_plugins
-from pi_core.plugin_api.activation import register_providers
-from pi_core.plugin_api.stored_sessions import StoredSessions
-from pi_core.session.stores import resolve_store
+from pi_core import (
+    ModelRegistry,
+    SessionManager,
+    Settings,
+    StoredSessions,
+    create_agent_session,
+    host_without,
+    register_providers,
+    require_plugins,
+    resolve_store,
+    run_until_signal,
+)
 from pi_hookspecs import UserError
 from pi_replay.folders import session_folder, worktree
 from pi_replay.recording import Recording
@@ -26,8 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
-    from pi_core import AgentSession, PluginHost
-    from pi_core.session import ReadOnlySession
+    from pi_core import AgentSession, PluginHost, ReadOnlySession
     from pi_replay.compare import Report, Row
     from pi_replay.folders import Folder
 
