@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from pi_core import ModelRegistry, Settings, clean_text, one_line
-from pi_core.base.paths import home_dir
+from pi_core import ModelRegistry, Settings, clean_text, home_dir, one_line
 from pi_hookspecs import PiError
 from pi_import.agents import AGENTS, agent_of
 from pi_import.models import Models

@@ -92,7 +92,7 @@ class Place:
         Raises:
             Unreadable: It cannot be read or parsed; the problem does not quote the file, which may contain keys.
         """
-        from pi_core.base.lenient_json import read_json
+        from pi_core import read_json
 
         if not file.is_file():
             return {}

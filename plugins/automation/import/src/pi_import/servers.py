@@ -87,7 +87,7 @@ def _without_plugin(agent: str, place: Place) -> Iterator[Step]:
     values = place.object_of(file)
     names = [name for key in _KEYS if isinstance(values.get(key), dict) for name in values[key]]
     if names:
-        from pi_core.host.extras import install_command
+        from pi_core import install_command
 
         why = f"it needs the extra mcp: {install_command('mcp')}, then pi import again"
         yield left_out("mcp", ", ".join(map(str, names)), place.label(file), why, scope=place.scope)

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core import parse_frontmatter
-from pi_core.base.paths import expand_home
+from pi_core import expand_home, parse_frontmatter
 from pi_import.instructions import as_it_is, take_file
 from pi_import.models import Models, sign_in, take_key, take_level, take_provider
 from pi_import.place import Unreadable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 from pi_import.commands import markdown_commands
 from pi_import.hook_files import take_hooks
 from pi_import.instructions import as_it_is, nested_left_out, take_file

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 from pi_import.commands import markdown_commands, take_command
 from pi_import.instructions import as_it_is, take_file
 from pi_import.models import PROVIDERS, key_of, take_headers, take_key, take_provider

@@ -179,7 +179,7 @@ class Transcript:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines of the session's file."""
-        from pi_core.wire.converter import dumps
+        from pi_core import dumps
 
         first = self.messages[0].timestamp if self.messages else 0
         yield dumps(SessionHeader(id=self.session_id, timestamp=_iso(first), cwd=self.cwd)) + b"\n"
