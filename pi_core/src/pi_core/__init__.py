@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     from pi_core.session import ReadOnlySession, SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session.lazy_messages import paused_gc
-    from pi_core.session.lookup import find_by_prefix, find_session
+    from pi_core.session.lookup import find_by_prefix, find_session, new_header
+    from pi_core.session.nesting import nested_sessions
     from pi_core.session.stores import DEFAULT_STORE, resolve_store
     from pi_core.session_runtime import (
         AgentSessionRuntime,
@@ -127,7 +128,7 @@ _HOMES = {
     "agent.safe_text": "exception_message",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
     "base.paths": "agent_dir below_home expand_home home_dir",
-    "session.lookup": "find_by_prefix find_session",
+    "session.lookup": "find_by_prefix find_session new_header",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "DEFAULT_STORE resolve_store",
     "wire": "dumps entry_from_wire header_from_wire message_from_wire to_wire",
@@ -137,6 +138,7 @@ _HOMES = {
     "base.mapped_texts": "map_texts",
     "host.without": "host_without require_plugins",
     "plugin_api.activation": "register_providers",
+    "session.nesting": "nested_sessions",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -233,6 +235,8 @@ __all__ = [  # literal, because type checkers read it
     "limits_of",
     "map_texts",
     "message_from_wire",
+    "nested_sessions",
+    "new_header",
     "npm_command",
     "one_line",
     "output_converter",

@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_core.base.terminal_text import clean_text, one_line
+from pi_core import clean_text, one_line
 from pi_hookspecs.errors import UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs.session_store import SessionInfo, SessionStore
     from pi_session_jsonl.check import Checked
 
@@ -70,7 +70,7 @@ def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
     verb, words, switches = _parsed(given)
     if verb == "fsck":
         return _fsck(words[0], repair="--repair" in switches)
-    from pi_core.session.stores import resolve_store
+    from pi_core import resolve_store
 
     store = resolve_store(session_dir=folder, host=host).store
     if verb == "path":
@@ -146,7 +146,7 @@ def _list(store: SessionStore, *, everywhere: bool, tree: bool) -> int:
         other = "" if store.name == "jsonl" else f" in the session store {store.name!r}"
         where = "" if everywhere else " for this directory; --all looks everywhere"
         sys.stdout.write(f"No sessions are stored{other}{where}.\n")
-    from pi_core.session.nesting import nested_sessions
+    from pi_core import nested_sessions
 
     levels = (
         nested_sessions(found, found if everywhere else store.list(None)) if tree else [(info, 0) for info in found]
@@ -183,7 +183,7 @@ def _columns() -> int:
 
 
 def _path(store: SessionStore, wanted: str) -> int:
-    from pi_core.session.lookup import find_by_prefix
+    from pi_core import find_by_prefix
 
     _print_path(find_by_prefix(wanted, store.list(), str(Path.cwd())).path)
     return 0

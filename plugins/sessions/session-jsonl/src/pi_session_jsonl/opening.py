@@ -36,7 +36,7 @@ def open_session(reference: str, sync: SyncPolicy) -> JsonlSession:
     try:
         data = file.read()
         if not data:
-            from pi_core.session.lookup import new_header
+            from pi_core import new_header
 
             file.close()
             return JsonlSession(new_header(None), path, sync)

@@ -25,7 +25,7 @@ def repaired(checked: Checked) -> bytes:
     Unreadable lines are left out. Of entries with the same id the last keeps it, the others get new ones; an entry
     whose parent is missing follows the previous entry in the file; a cycle is cut at its first entry.
     """
-    from pi_core.wire import dumps
+    from pi_core import dumps
 
     entries = StoredEntries(checked.lines)
     kept = [number for number in range(len(entries)) if number not in checked.damaged and not _is_copy(checked, number)]
@@ -99,8 +99,7 @@ def _parent(checked: Checked, number: int, alive: set[int], before: int | None) 
 
 
 def _header(checked: Checked) -> bytes:
-    from pi_core.session.lookup import new_header
-    from pi_core.wire import dumps
+    from pi_core import dumps, new_header
 
     lines = checked.lines
     if checked.headless:

@@ -65,7 +65,7 @@ class JsonlSession:
         Raises:
             OSError: They could not be stored; entries that reached the file are not written again.
         """
-        from pi_core.wire import dumps
+        from pi_core import dumps
 
         already = _common_start(self._unacknowledged, entries)
         new = entries[already:]
