@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pi_core.base.mapped_texts import map_texts
     from pi_core.base.paths import agent_dir, below_home, expand_home, home_dir
     from pi_core.base.process.signals import OrderlyEnd, Stopped, handling_signals, is_running, run_until_signal
+    from pi_core.base.process.stray_output import terminal_descriptor
     from pi_core.base.replacing import check_output_file, replace_file, save_file, write_output_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
     from pi_core.base.urls import url_problem
@@ -114,7 +115,10 @@ _HOMES = {
     "resources.imports": "imported_files",
     "session": "ReadOnlySession SessionManager",
     "session.context": "edited_message entry_message",
-    "session_runtime": "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime create_agent_session_services",
+    "session_runtime": (
+        "AgentSessionRuntime AgentSessionServices create_agent_session_from_services"
+        " create_agent_session_runtime create_agent_session_services"
+    ),
     "settings": "Settings SettingsManager",
     "system_prompt": "PromptPart SystemPrompt",
     "system_prompt.elements": "escaped prompt_element",
@@ -139,6 +143,7 @@ _HOMES = {
     "host.without": "host_without require_plugins",
     "plugin_api.activation": "register_providers",
     "session.nesting": "nested_sessions",
+    "base.process.stray_output": "terminal_descriptor",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -254,6 +259,7 @@ __all__ = [  # literal, because type checkers read it
     "run_installer",
     "run_until_signal",
     "save_file",
+    "terminal_descriptor",
     "to_wire",
     "url_problem",
     "worktree_folder",

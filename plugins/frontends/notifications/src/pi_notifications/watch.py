@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_core.base.process.stray_output import terminal_descriptor
+from pi_core import terminal_descriptor
 from pi_hookspecs import PiError
 from pi_notifications.settings import AFTER, COMMAND, TERMINAL
 
