@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.plugin_api.forms import ask_fields, problem_of, read_text
+from pi_core.plugin_api.forms import ask_fields, field_problem, read_text
 from pi_hookspecs import AbortController, FormField, FormOption, UserError
 from pi_testing import FakeUI, for_each
 
@@ -216,7 +216,7 @@ def test_a_field_that_makes_no_sense_is_refused(make, problem):
     ],
 )
 def test_what_is_wrong_with_a_value_is_a_sentence(field, value, problem):
-    assert problem_of(field, value) == problem
+    assert field_problem(field, value) == problem
 
 
 @given(st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False)))
@@ -224,7 +224,7 @@ def test_numbers_are_read_as_they_are_written(number):
     field = FormField("x", "integer" if isinstance(number, int) else "number")
 
     assert read_text(field, repr(number)) == number
-    assert problem_of(field, number) is None
+    assert field_problem(field, number) is None
 
 
 # Pages

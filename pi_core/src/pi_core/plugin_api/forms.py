@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AbortSignal, FormField, UserInterface
 
-__all__ = ["ask_fields", "ask_form", "check_fields", "entered_values", "problem_of", "read_text"]
+__all__ = ["ask_fields", "ask_form", "check_fields", "entered_values", "field_problem", "read_text"]
 
 
 def check_fields(fields: Sequence[FormField]) -> None:
@@ -74,7 +74,7 @@ def entered_values(fields: Sequence[FormField], entered: Mapping[str, Any]) -> t
             continue
         try:
             value = read_text(field, value) if field.type in _TYPED and isinstance(value, str) else value
-            problem = problem_of(field, value)
+            problem = field_problem(field, value)
         except ValueError as error:
             problem = str(error)
         if problem is None:
@@ -84,7 +84,7 @@ def entered_values(fields: Sequence[FormField], entered: Mapping[str, Any]) -> t
     return values, problems
 
 
-def problem_of(field: FormField, value: Any) -> str | None:
+def field_problem(field: FormField, value: Any) -> str | None:
     """Return what is wrong with a value, as a sentence for the user; None if nothing is."""
     if not _has_type(field, value):
         return f"{field.label} must be {_KINDS[field.type]}, not {value!r:.60}"
@@ -218,7 +218,7 @@ class _Asking:
         for _ in range(_TRIES):
             try:
                 value = await ask(field)
-                problem = problem_of(field, value) if value is not _LEFT_OUT and value is not _DISMISSED else None
+                problem = field_problem(field, value) if value is not _LEFT_OUT and value is not _DISMISSED else None
             except ValueError as error:
                 problem = str(error)
             if problem is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["copy_of", "is_open", "own_streams", "warn"]
+__all__ = ["copy_of", "is_open", "own_streams", "print_warning"]
 
 
 def is_open(descriptor: int) -> bool:
@@ -63,7 +63,7 @@ def _stdout() -> int:
         return 1
 
 
-def warn(message: str) -> None:
+def print_warning(message: str) -> None:
     """Print a warning on one line to stderr, for people, while stdout is a protocol's."""
     if sys.stderr is not None:
         print(f"Warning: {' '.join(message.split())}", file=sys.stderr, flush=True)  # noqa: T201 - as above

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_acp.session import EditorSession
 from pi_acp.settings import TERMINAL
 from pi_acp.start_options import StartOptions
-from pi_core.base.process.streams import warn
+from pi_core.base.process.streams import print_warning
 from pi_core.conversation.toolbox import with_servers
 from pi_core.create import create_agent_session
 from pi_core.host import PluginHost
@@ -109,11 +109,11 @@ async def open_session(
     host.add(SessionHooks(editor, servers), "acp-session")
     common = started_with.extensions
     if common is not None:
-        LocalExtensions(host, cwd=cwd, given=common.given, discover=common.discover, say=warn).load()
+        LocalExtensions(host, cwd=cwd, given=common.given, discover=common.discover, say=print_warning).load()
     host.load_listeners(cwd)
     notice = settings.trust_of(cwd).notice
     if notice is not None:
-        warn(notice)
+        print_warning(notice)
     models, manager = ModelRegistry(host, settings), open_manager(cwd, host)
     options = options or StartOptions()
     is_new = manager.build_session_context().model is None

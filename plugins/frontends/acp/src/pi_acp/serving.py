@@ -12,7 +12,7 @@ from pi_acp.agent import Agent
 from pi_acp.peer import Peer
 from pi_client.lines import LineReader, LineWriter
 from pi_core.base.process.signals import OrderlyEnd
-from pi_core.base.process.streams import warn
+from pi_core.base.process.streams import print_warning
 
 if TYPE_CHECKING:
     from pi_acp.greeting import Greeted
@@ -76,4 +76,4 @@ def _end_in_time(code: int) -> None:
 
 def _report(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     error = context.get("exception")
-    warn(context["message"] if error is None else f"{context['message']}: {type(error).__name__}: {error}")
+    print_warning(context["message"] if error is None else f"{context['message']}: {type(error).__name__}: {error}")

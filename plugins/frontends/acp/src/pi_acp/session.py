@@ -16,7 +16,7 @@ from pi_acp.tool_calls import changed_line, diffs_of, path_of
 from pi_acp.ui import AcpUI
 from pi_acp.updates import Updates
 from pi_core.base.error_text import error_text
-from pi_core.base.process.streams import warn
+from pi_core.base.process.streams import print_warning
 from pi_hookspecs import MissingKey, NoModel
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class EditorSession:
         session.subscribe(lambda _event: self._for_editor.clear(), "agent_settled")
         await session.start()
         for problem in session.problems():
-            warn(problem)
+            print_warning(problem)
 
     def state(self) -> dict[str, Any]:
         """Return the state that the editor displays: modes and options."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pi_acp.permissions import chosen_option
 from pi_core.plugin_api.approvals import label_of
 from pi_core.plugin_api.dialogs import DialogUI
-from pi_core.plugin_api.forms import ask_fields, problem_of
+from pi_core.plugin_api.forms import ask_fields, field_problem
 from pi_hookspecs import FormField
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class AcpUI(DialogUI):
         given = {each.name: content.get(each.name, each.default) for each in fields}
         answer = {name: value for name, value in given.items() if value is not None}
         for each in fields:
-            problem = problem_of(each, answer[each.name]) if each.name in answer else None
+            problem = field_problem(each, answer[each.name]) if each.name in answer else None
             if problem is None and each.required and each.name not in answer:
                 problem = f"{each.label} is required"
             if problem is not None:

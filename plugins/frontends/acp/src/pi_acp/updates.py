@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp.options import config_options
 from pi_acp.tool_calls import call_fields, kind_of, output_fields
-from pi_core.base.process.streams import warn
+from pi_core.base.process.streams import print_warning
 from pi_hookspecs import AssistantMessage, text_of
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Updates:
         self.send("session_info_update", title=event.name)
 
     def _on_error(self, event: Any) -> None:
-        warn(f"Plugin {event.extension_path!r} ({event.event}): {event.error}")
+        print_warning(f"Plugin {event.extension_path!r} ({event.event}): {event.error}")
 
     def _on_plan(self, plan: Any) -> None:
         entries = plan.get("entries") if isinstance(plan, dict) else plan

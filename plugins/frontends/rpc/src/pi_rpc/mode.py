@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_client.lines import LineReader
 from pi_core.base.process.signals import OrderlyEnd
-from pi_core.base.process.streams import own_streams, warn
+from pi_core.base.process.streams import own_streams, print_warning
 from pi_core.plugin_api.clean_lines import CleanLines
 from pi_rpc.outbox import Outbox
 from pi_rpc.server import Server
@@ -28,7 +28,7 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         PiError: The session could not start.
     """
     if options.prompts:
-        warn("messages on the command line are ignored in RPC mode; send the command prompt")
+        print_warning("messages on the command line are ignored in RPC mode; send the command prompt")
 
     def stop() -> bool:
         server.end(signals.exit_code or 0)
@@ -41,7 +41,7 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         server.reader = LineReader(stdin, server.on_lines, server.on_end_of_input)
         with OrderlyEnd(stop) as signals:
             for problem in session.problems():
-                warn(problem)
+                print_warning(problem)
             server.reader.start()
             code = await server.serve()
     if outbox.failure is not None:

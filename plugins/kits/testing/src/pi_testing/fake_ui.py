@@ -252,14 +252,14 @@ def _answer(waiting: asyncio.Future[Any], answer: Any) -> None:
 
 
 def _form_problem(fields: Sequence[FormField], answer: Any) -> str | None:
-    from pi_core.plugin_api.forms import problem_of
+    from pi_core.plugin_api.forms import field_problem
 
     if not isinstance(answer, dict) or not answer.keys() <= {each.name for each in fields}:
         return "it is not a dict of the fields"
     missing = [each.name for each in fields if each.required and each.default is None and each.name not in answer]
     if missing:
         return f"{missing[0]} is missing"
-    return next(filter(None, (problem_of(each, answer[each.name]) for each in fields if each.name in answer)), None)
+    return next(filter(None, (field_problem(each, answer[each.name]) for each in fields if each.name in answer)), None)
 
 
 def _keep(values: dict[str, Any], key: str, value: Any) -> None:
