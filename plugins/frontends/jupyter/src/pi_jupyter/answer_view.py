@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from pi_core.base.error_text import error_text
+from pi_core import error_text
 from pi_export_html.html_text import Html, join, tag
 from pi_export_html.markdown import markdown
 from pi_export_html.tools import call_line, tool_box

@@ -6,14 +6,14 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pi_core.plugin_api.dialogs import DialogUI
+from pi_core import DialogUI
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_core import DialogRequest
     from pi_hookspecs import NoticeLevel
     from pi_jupyter.cell_thread import CellThread
 

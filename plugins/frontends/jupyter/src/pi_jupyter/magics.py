@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 
-from pi_core.base.error_text import error_text
+from pi_core import error_text
 from pi_hookspecs import PiError, RequestFailed
 from pi_jupyter.notebook import Notebook, Reply
 from pi_jupyter.widgets import can_answer, with_await

@@ -6,8 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core import create_agent_session
-from pi_core.session.lookup import find_session
+from pi_core import create_agent_session, find_session
 from pi_jupyter.answer_view import AnswerView
 from pi_jupyter.cell_thread import CellThread
 from pi_jupyter.dialogs import NotebookUI

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_core import DialogRequest
 
 __all__ = ["can_answer", "has_user", "show_dialog", "with_await"]
 
