@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pi_core.base.paths import agent_dir, below_home, expand_home, home_dir
     from pi_core.base.process.signals import OrderlyEnd, Stopped, handling_signals, is_running, run_until_signal
     from pi_core.base.process.stray_output import terminal_descriptor
+    from pi_core.base.process.streams import own_streams, print_warning
     from pi_core.base.replacing import check_output_file, replace_file, save_file, write_output_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
     from pi_core.base.urls import url_problem
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from pi_core.models.token_estimate import context_tokens, estimate_tokens
     from pi_core.one_shot import arun, run
     from pi_core.plugin_api.activation import register_providers
+    from pi_core.plugin_api.clean_lines import CleanLines
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
@@ -75,7 +77,7 @@ if TYPE_CHECKING:
     from pi_core.settings.trust import ProjectTrust, TrustStore
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.system_prompt.elements import escaped, prompt_element
-    from pi_core.wire import dumps, entry_from_wire, header_from_wire, message_from_wire, to_wire
+    from pi_core.wire import dumps, entry_from_wire, header_from_wire, is_on_wire, message_from_wire, to_wire
 
 _HOMES = {
     "base.json_file": "change_text",
@@ -135,7 +137,7 @@ _HOMES = {
     "session.lookup": "find_by_prefix find_session new_header",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "DEFAULT_STORE resolve_store",
-    "wire": "dumps entry_from_wire header_from_wire message_from_wire to_wire",
+    "wire": "dumps entry_from_wire header_from_wire is_on_wire message_from_wire to_wire",
     "host.extras": "install_command",
     "plugin_api.secrets": "PluginSecrets",
     "session.lazy_messages": "paused_gc",
@@ -144,6 +146,8 @@ _HOMES = {
     "plugin_api.activation": "register_providers",
     "session.nesting": "nested_sessions",
     "base.process.stray_output": "terminal_descriptor",
+    "base.process.streams": "own_streams print_warning",
+    "plugin_api.clean_lines": "CleanLines",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -156,6 +160,7 @@ __all__ = [  # literal, because type checkers read it
     "AgentState",
     "Answer",
     "AuthStorage",
+    "CleanLines",
     "DefaultResourceLoader",
     "DialogRequest",
     "DialogUI",
@@ -233,6 +238,7 @@ __all__ = [  # literal, because type checkers read it
     "install_command",
     "is_context_overflow",
     "is_offline",
+    "is_on_wire",
     "is_recoverable_length",
     "is_running",
     "is_throttling",
@@ -245,10 +251,12 @@ __all__ = [  # literal, because type checkers read it
     "npm_command",
     "one_line",
     "output_converter",
+    "own_streams",
     "parse_frontmatter",
     "pattern_matches",
     "paused_gc",
     "picture_key",
+    "print_warning",
     "prompt_element",
     "read_json",
     "register_providers",

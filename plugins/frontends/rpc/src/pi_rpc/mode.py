@@ -6,15 +6,13 @@ import errno
 from typing import TYPE_CHECKING, Any
 
 from pi_client.lines import LineReader
-from pi_core.base.process.signals import OrderlyEnd
-from pi_core.base.process.streams import own_streams, print_warning
-from pi_core.plugin_api.clean_lines import CleanLines
+from pi_core import CleanLines, OrderlyEnd, own_streams, print_warning
 from pi_rpc.outbox import Outbox
 from pi_rpc.server import Server
 from pi_rpc_kit.ui import RpcUI
 
 if TYPE_CHECKING:
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
 
 __all__ = ["run_rpc"]
 

@@ -10,12 +10,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from pi_client.lines import FULL, LineWriter
-from pi_core.wire import dumps, to_wire
+from pi_core import dumps, to_wire
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
 
-    from pi_core.plugin_api.clean_lines import CleanLines
+    from pi_core import CleanLines
     from pi_hookspecs import AbortSignal
 
 __all__ = ["Outbox"]

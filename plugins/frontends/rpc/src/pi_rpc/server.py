@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from pi_core.wire import is_on_wire
+from pi_core import is_on_wire
 from pi_rpc_kit.dispatch import LAST_SECONDS, Dispatcher
 from pi_rpc_kit.requests import UiReply, parse
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
     from pi_client.lines import LineReader
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_hookspecs import AbortSignal
     from pi_rpc.outbox import Outbox
     from pi_rpc_kit.requests import Asked, Refused
