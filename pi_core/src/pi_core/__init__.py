@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from pi_core.models.token_estimate import context_tokens, estimate_tokens
     from pi_core.one_shot import arun, run
     from pi_core.plugin_api.activation import register_providers
+    from pi_core.plugin_api.activities import activity_to_wire
+    from pi_core.plugin_api.approvals import approval_to_wire
     from pi_core.plugin_api.clean_lines import CleanLines
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
@@ -148,6 +150,8 @@ _HOMES = {
     "base.process.stray_output": "terminal_descriptor",
     "base.process.streams": "own_streams print_warning",
     "plugin_api.clean_lines": "CleanLines",
+    "plugin_api.activities": "activity_to_wire",
+    "plugin_api.approvals": "approval_to_wire",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -196,9 +200,11 @@ __all__ = [  # literal, because type checkers read it
     "Timeouts",
     "TrustStore",
     "UsageLimits",
+    "activity_to_wire",
     "agent_dir",
     "agent_loop",
     "agent_loop_continue",
+    "approval_to_wire",
     "arun",
     "ask_for_trust",
     "below_home",

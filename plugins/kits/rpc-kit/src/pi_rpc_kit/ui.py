@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pi_core.plugin_api.dialogs import DialogUI
-from pi_core.wire import dumps
+from pi_core import DialogUI, dumps
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_core import DialogRequest
     from pi_hookspecs import AbortSignal, Activity, NoticeLevel
 
 __all__ = ["RpcUI", "Sender"]
@@ -69,7 +68,7 @@ class RpcUI(DialogUI):
         }
         how = fields[dialog.kind]
         if dialog.approval is not None:
-            from pi_core.plugin_api.approvals import approval_to_wire
+            from pi_core import approval_to_wire
 
             how["approval"] = approval_to_wire(dialog.approval)
         reply = await self._ask(dialog.kind, dialog.signal, dialog.timeout, title=dialog.title, **how)
@@ -137,7 +136,7 @@ class RpcUI(DialogUI):
 
         An empty ``activity`` removes it.
         """
-        from pi_core.plugin_api.activities import activity_to_wire
+        from pi_core import activity_to_wire
 
         wire = activity_to_wire(activity)
         listed = activity is not None and activity.listed
