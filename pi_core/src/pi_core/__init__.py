@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.clean_lines import CleanLines
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
+    from pi_core.plugin_api.local_web import LocalGate, read_token
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
     from pi_core.plugin_api.secrets import PluginSecrets
     from pi_core.plugin_api.stored_sessions import StoredSessions
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from pi_core.session import ReadOnlySession, SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session.lazy_messages import paused_gc
-    from pi_core.session.lookup import find_by_prefix, find_session, new_header
+    from pi_core.session.lookup import find_by_prefix, find_session, list_sessions, new_header
     from pi_core.session.nesting import nested_sessions
     from pi_core.session.stores import DEFAULT_STORE, resolve_store
     from pi_core.session_runtime import (
@@ -136,7 +137,7 @@ _HOMES = {
     "agent.safe_text": "exception_message",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
     "base.paths": "agent_dir below_home expand_home home_dir",
-    "session.lookup": "find_by_prefix find_session new_header",
+    "session.lookup": "find_by_prefix find_session list_sessions new_header",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "DEFAULT_STORE resolve_store",
     "wire": "dumps entry_from_wire header_from_wire is_on_wire message_from_wire to_wire",
@@ -152,6 +153,7 @@ _HOMES = {
     "plugin_api.clean_lines": "CleanLines",
     "plugin_api.activities": "activity_to_wire",
     "plugin_api.approvals": "approval_to_wire",
+    "plugin_api.local_web": "LocalGate read_token",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -177,6 +179,7 @@ __all__ = [  # literal, because type checkers read it
     "HookFailure",
     "HookTrace",
     "ImageLimits",
+    "LocalGate",
     "LoopCallbacks",
     "LoopConfig",
     "ModelRegistry",
@@ -250,6 +253,7 @@ __all__ = [  # literal, because type checkers read it
     "is_throttling",
     "leads_out",
     "limits_of",
+    "list_sessions",
     "map_texts",
     "message_from_wire",
     "nested_sessions",
@@ -265,6 +269,7 @@ __all__ = [  # literal, because type checkers read it
     "print_warning",
     "prompt_element",
     "read_json",
+    "read_token",
     "register_providers",
     "replace_file",
     "require_plugins",

@@ -19,7 +19,7 @@ from attrs import define, field
 
 from pi_client.commands import COMMANDS
 from pi_client.framing import MAX_LINE
-from pi_core.wire import dumps
+from pi_core import dumps
 from pi_hookspecs import PiError
 from pi_serve.openapi import description
 from pi_serve.queue_link import QueueLink
@@ -28,7 +28,7 @@ from pi_serve.server import SessionServer
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_hookspecs import Touch
 
 __all__ = ["SAFE_COMMANDS", "SessionsApp"]

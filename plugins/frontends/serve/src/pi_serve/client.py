@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
-from pi_core.plugin_api.clean_lines import CleanLines
-from pi_core.wire import dumps
+from pi_core import CleanLines, dumps
 from pi_rpc_kit.dispatch import Dispatcher
 from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
 from pi_rpc_kit.ui import RpcUI
@@ -14,7 +13,7 @@ from pi_rpc_kit.ui import RpcUI
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
 
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_serve.hello import Hello
 
 __all__ = ["MAX_PENDING_BYTES", "READ_ONLY", "Client", "Link", "refused_unless_allowed"]

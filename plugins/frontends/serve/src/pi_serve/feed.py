@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.plugin_api.clean_lines import CleanLines
-from pi_core.wire import dumps, is_on_wire
+from pi_core import CleanLines, dumps, is_on_wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
 
 __all__ = ["Feed"]
 

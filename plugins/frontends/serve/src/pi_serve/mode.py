@@ -10,9 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pi_core.base.paths import expand_home
-from pi_core.base.process.signals import OrderlyEnd
-from pi_core.plugin_api.local_web import read_token
+from pi_core import OrderlyEnd, expand_home, read_token
 from pi_hookspecs import UserError
 from pi_serve.announcement import Announcement
 from pi_serve.server import SessionServer
@@ -22,7 +20,7 @@ from pi_serve.web import web_server
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
 
 __all__ = ["run_serve"]
 
@@ -129,7 +127,7 @@ def _show_code(address: str) -> None:
     try:
         import segno
     except ImportError:
-        from pi_core.host.extras import install_command
+        from pi_core import install_command
 
         _say(f"For a QR code of the address: {install_command('qr')}")
     else:

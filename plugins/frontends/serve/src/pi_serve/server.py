@@ -6,9 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pi_core.plugin_api.fan_out import FanOutUI
-from pi_core.session.lookup import list_sessions
-from pi_core.wire import dumps
+from pi_core import FanOutUI, dumps, list_sessions
 from pi_hookspecs import UserError
 from pi_rpc_kit.dispatch import Dispatcher
 from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
@@ -19,7 +17,7 @@ from pi_serve.hello import parse_hello
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Collection, Iterable
 
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_hookspecs import AbortSignal
     from pi_serve.client import Link
 

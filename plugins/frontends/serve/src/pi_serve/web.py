@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from pi_client import served_sessions
 from pi_client.framing import MAX_LINE
-from pi_core.plugin_api.local_web import LocalGate
+from pi_core import LocalGate
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
