@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from pi_core.agent.loop import agent_loop, agent_loop_continue
     from pi_core.agent.patterns import pattern_matches
     from pi_core.agent.safe_text import exception_message
+    from pi_core.agent.schema import CompiledSchema
     from pi_core.agent.stream import EventStream
     from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
+    from pi_core.agent.validation import ArgumentValidator
     from pi_core.base.error_text import ErrorText, error_text
     from pi_core.base.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.base.images.fitting import FittedImage, decode_base64, fit_image
@@ -42,12 +44,17 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost, PluginRecord, Problem
+    from pi_core.host.discovery import find_plugins
+    from pi_core.host.extensions import LocalExtensions
     from pi_core.host.extras import install_command
     from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_installer
+    from pi_core.host.plugin_manager import PluginManager
     from pi_core.host.without import host_without, require_plugins
     from pi_core.models.auth_storage import AuthStorage
+    from pi_core.models.other_requests import OtherRequests
     from pi_core.models.overflow import failure_kind, is_context_overflow, is_recoverable_length, is_throttling
     from pi_core.models.registry import ModelRegistry
+    from pi_core.models.thinking import thinking_levels
     from pi_core.models.token_estimate import context_tokens, estimate_tokens
     from pi_core.one_shot import arun, run
     from pi_core.plugin_api.activation import register_providers
@@ -56,6 +63,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.clean_lines import CleanLines
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
+    from pi_core.plugin_api.forms import field_problem
     from pi_core.plugin_api.local_web import LocalGate, read_token
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
     from pi_core.plugin_api.secrets import PluginSecrets
@@ -67,6 +75,7 @@ if TYPE_CHECKING:
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session.lazy_messages import paused_gc
     from pi_core.session.lookup import find_by_prefix, find_session, list_sessions, new_header
+    from pi_core.session.memory import MemoryStore
     from pi_core.session.nesting import nested_sessions
     from pi_core.session.stores import DEFAULT_STORE, resolve_store
     from pi_core.session_runtime import (
@@ -154,6 +163,15 @@ _HOMES = {
     "plugin_api.activities": "activity_to_wire",
     "plugin_api.approvals": "approval_to_wire",
     "plugin_api.local_web": "LocalGate read_token",
+    "session.memory": "MemoryStore",
+    "agent.schema": "CompiledSchema",
+    "agent.validation": "ArgumentValidator",
+    "host.plugin_manager": "PluginManager",
+    "host.extensions": "LocalExtensions",
+    "models.other_requests": "OtherRequests",
+    "host.discovery": "find_plugins",
+    "plugin_api.forms": "field_problem",
+    "models.thinking": "thinking_levels",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -165,8 +183,10 @@ __all__ = [  # literal, because type checkers read it
     "AgentSessionServices",
     "AgentState",
     "Answer",
+    "ArgumentValidator",
     "AuthStorage",
     "CleanLines",
+    "CompiledSchema",
     "DefaultResourceLoader",
     "DialogRequest",
     "DialogUI",
@@ -179,13 +199,17 @@ __all__ = [  # literal, because type checkers read it
     "HookFailure",
     "HookTrace",
     "ImageLimits",
+    "LocalExtensions",
     "LocalGate",
     "LoopCallbacks",
     "LoopConfig",
+    "MemoryStore",
     "ModelRegistry",
     "OrderlyEnd",
+    "OtherRequests",
     "OutputType",
     "PluginHost",
+    "PluginManager",
     "PluginRecord",
     "PluginSecrets",
     "Problem",
@@ -233,7 +257,9 @@ __all__ = [  # literal, because type checkers read it
     "exception_message",
     "expand_home",
     "failure_kind",
+    "field_problem",
     "find_by_prefix",
+    "find_plugins",
     "find_session",
     "fit_image",
     "handling_signals",
@@ -279,6 +305,7 @@ __all__ = [  # literal, because type checkers read it
     "run_until_signal",
     "save_file",
     "terminal_descriptor",
+    "thinking_levels",
     "to_wire",
     "url_problem",
     "worktree_folder",

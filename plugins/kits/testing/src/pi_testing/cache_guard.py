@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.session import ReadOnlySession
+from pi_core import ReadOnlySession
 from pi_hookspecs import CustomEntry
 
 if TYPE_CHECKING:

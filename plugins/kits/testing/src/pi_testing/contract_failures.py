@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.models.overflow import is_context_overflow, is_throttling
+from pi_core import is_context_overflow, is_throttling
 from pi_hookspecs import AbortController
 from pi_testing.contract_case import Calls, Says, needs
 from pi_testing.contract_listen import asking, listen

@@ -142,7 +142,7 @@ class ImageContract:
 
 async def draw(case: ImageCase, prompt: str, *, stream: dict[str, Any] | None = None, **more: Any) -> GeneratedImages:
     """Ask the model for images as ``ctx.models.generate_image`` does."""
-    from pi_core.models.other_requests import OtherRequests
+    from pi_core import OtherRequests
 
     async def complete(context: Context, request: SideRequest) -> AssistantMessage:
         options = StreamOptions(api_key=case.api_key, image_options=request.image_options)

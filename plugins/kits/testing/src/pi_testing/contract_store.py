@@ -190,7 +190,7 @@ class StoreRows:
         assert all_of(store.open(source.reference)) == [entry(0), answer(1), entry(3)]
 
     async def test_a_fork_may_come_from_another_store(self, store: SessionStore) -> None:
-        from pi_core.session.memory import MemoryStore
+        from pi_core import MemoryStore
 
         source = MemoryStore().create(header())
         source.append(entries_of_all_kinds())

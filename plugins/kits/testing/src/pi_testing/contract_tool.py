@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 from attrs import evolve
 
-from pi_core import wire
-from pi_core.agent.schema import CompiledSchema
-from pi_core.agent.validation import ArgumentValidator
+from pi_core import ArgumentValidator, CompiledSchema, wire
 from pi_hookspecs import ImageContent, TextContent, ToolResultMessage
 from pi_testing.contract_needs import ContractSuite, needs
 from pi_testing.patience import soon

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import pytest
 
-from pi_core.models.thinking import thinking_levels
+from pi_core import thinking_levels
 from pi_hookspecs import Context, Model, RouteReason, RouteRequest, SideRequest, UserMessage, VirtualModel
 from pi_testing.stand_ins import make_tool
 from pi_testing.steps import text, tool_call

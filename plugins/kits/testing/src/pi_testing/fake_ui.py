@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pi_core.plugin_api.dialogs import DialogUI
+from pi_core import DialogUI
 from pi_testing.patience import soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_core import DialogRequest
     from pi_hookspecs import AbortSignal, Approval, ApprovalChoice, FormField, NoticeLevel, WidgetPlacement
 
 __all__ = ["Dialog", "FakeUI", "Notice"]
@@ -252,7 +252,7 @@ def _answer(waiting: asyncio.Future[Any], answer: Any) -> None:
 
 
 def _form_problem(fields: Sequence[FormField], answer: Any) -> str | None:
-    from pi_core.plugin_api.forms import field_problem
+    from pi_core import field_problem
 
     if not isinstance(answer, dict) or not answer.keys() <= {each.name for each in fields}:
         return "it is not a dict of the fields"

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from pi_core import Agent, AgentSession, PluginHost
-    from pi_core.host.plugin_manager import PluginManager
+    from pi_core import Agent, AgentSession, PluginHost, PluginManager
     from pi_hookspecs import ExtensionErrorEvent
     from pi_testing.cache_guard import CacheGuard
     from pi_testing.cassettes import Cassette
@@ -167,7 +166,7 @@ def pi_plugins(request: pytest.FixtureRequest, pi_options: PiOptions) -> dict[st
 @pytest.fixture
 def plugin_manager() -> PluginManager:
     """A plugin manager with pi's hooks and no plugins; it raises ``ValueError`` for a wrong signature."""
-    from pi_core.host.plugin_manager import PluginManager
+    from pi_core import PluginManager
 
     def refuse(hook: str, problem: str) -> None:
         message = f"{hook}: {problem}"
@@ -200,8 +199,7 @@ def pi_host(
     pi_extensions: list[Path],
 ) -> PluginHost:
     """A plugin host with only the plugins under test; the test fails if one of them cannot be loaded cleanly."""
-    from pi_core import PluginHost, Settings
-    from pi_core.settings.trust import ProjectTrust
+    from pi_core import PluginHost, ProjectTrust, Settings
 
     trust = ProjectTrust.given(tmp_path, is_trusted=pi_options.trusted, why="set by the test")
     settings = Settings.in_memory(pi_options.settings, agent_dir=pi_agent_dir, trust=trust)
@@ -211,7 +209,7 @@ def pi_host(
     if "cache_guard" in request.fixturenames:
         _add_cache_lint(host, pi_plugins)
     if pi_extensions:
-        from pi_core.host.extensions import LocalExtensions
+        from pi_core import LocalExtensions
 
         LocalExtensions(host, cwd=tmp_path, given=pi_extensions, discover=False).load()
     _check_problems(host, pi_options)

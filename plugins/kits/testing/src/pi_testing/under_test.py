@@ -85,7 +85,7 @@ def _own_entry_points(folder: Path) -> dict[str, str]:
 
 @cache
 def _installed() -> dict[str, str]:
-    from pi_core.host.discovery import find_plugins
+    from pi_core import find_plugins
 
     found, _ = find_plugins()
     return {plugin.name: plugin.value for plugin in found}
