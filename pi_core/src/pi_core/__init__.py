@@ -89,7 +89,18 @@ if TYPE_CHECKING:
     from pi_core.settings.trust import ProjectTrust, TrustStore
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.system_prompt.elements import escaped, prompt_element
-    from pi_core.wire import dumps, entry_from_wire, header_from_wire, is_on_wire, message_from_wire, to_wire
+    from pi_core.wire import (
+        dumps,
+        entry_from_wire,
+        from_wire,
+        header_from_wire,
+        is_on_wire,
+        message_from_wire,
+        model_from_wire,
+        to_wire,
+        wire_name,
+    )
+    from pi_core.wire.events import event_from_wire
 
 _HOMES = {
     "base.json_file": "change_text",
@@ -149,7 +160,10 @@ _HOMES = {
     "session.lookup": "find_by_prefix find_session list_sessions new_header",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "DEFAULT_STORE resolve_store",
-    "wire": "dumps entry_from_wire header_from_wire is_on_wire message_from_wire to_wire",
+    "wire": (
+        "dumps entry_from_wire from_wire header_from_wire is_on_wire message_from_wire model_from_wire"
+        " to_wire wire_name"
+    ),
     "host.extras": "install_command",
     "plugin_api.secrets": "PluginSecrets",
     "session.lazy_messages": "paused_gc",
@@ -172,6 +186,7 @@ _HOMES = {
     "host.discovery": "find_plugins",
     "plugin_api.forms": "field_problem",
     "models.thinking": "thinking_levels",
+    "wire.events": "event_from_wire",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -254,6 +269,7 @@ __all__ = [  # literal, because type checkers read it
     "escaped",
     "escapes_root",
     "estimate_tokens",
+    "event_from_wire",
     "exception_message",
     "expand_home",
     "failure_kind",
@@ -262,6 +278,7 @@ __all__ = [  # literal, because type checkers read it
     "find_plugins",
     "find_session",
     "fit_image",
+    "from_wire",
     "handling_signals",
     "header_from_wire",
     "hidden_characters",
@@ -282,6 +299,7 @@ __all__ = [  # literal, because type checkers read it
     "list_sessions",
     "map_texts",
     "message_from_wire",
+    "model_from_wire",
     "nested_sessions",
     "new_header",
     "npm_command",
@@ -308,6 +326,7 @@ __all__ = [  # literal, because type checkers read it
     "thinking_levels",
     "to_wire",
     "url_problem",
+    "wire_name",
     "worktree_folder",
     "write_output_file",
 ]

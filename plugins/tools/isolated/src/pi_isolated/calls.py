@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 import pi_hookspecs
+from pi_core import from_wire, message_from_wire, model_from_wire, to_wire, wire_name
 from pi_core.host.grants import FILE, GATED, is_granted
-from pi_core.wire import from_wire, message_from_wire, model_from_wire, to_wire, wire_name
 from pi_hookspecs import Context, PiError, SideRequest, Tool, UnknownName
 from pi_isolated.ready import command_in
 

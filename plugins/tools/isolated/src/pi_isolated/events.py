@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 import pi_hookspecs
-from pi_core.wire import dumps, from_wire, message_from_wire, to_wire, wire_name
+from pi_core import dumps, from_wire, message_from_wire, to_wire, wire_name
 from pi_hookspecs import ContextResult, PiError, Rule, ToolResult, answers_of
 from pi_hookspecs.specs import all_hookspecs
 from pi_isolated.ready import DELTA_HOOKS, ONLY_DELTAS

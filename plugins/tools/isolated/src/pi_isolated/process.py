@@ -16,7 +16,7 @@ import orjson
 from attrs import define, field
 
 from pi_client.framing import LineSplitter
-from pi_core.wire import dumps
+from pi_core import dumps
 from pi_hookspecs import PiError
 from pi_hookspecs.values import ReprMixin
 from pi_isolated.awake import Awake

@@ -10,7 +10,7 @@ import asyncio
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from pi_core.wire import to_wire
+from pi_core import to_wire
 from pi_hookspecs import PiError, ToolRenderer
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Renderings:
         self._redraw()
 
     def _rows(self, request: Mapping[str, Any], call_id: str | None) -> tuple[str, ...] | None:
-        from pi_core.wire import dumps
+        from pi_core import dumps
 
         place = (*(request[key] for key in ("what", "name", "width", "expanded")), call_id)
         key = (*place, self._versions.get(call_id, 0), dumps(request["value"]))

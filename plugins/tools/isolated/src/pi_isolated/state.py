@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.wire import to_wire
+from pi_core import to_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

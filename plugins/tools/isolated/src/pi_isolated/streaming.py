@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_core.wire import message_from_wire, to_wire, wire_name
+from pi_core import message_from_wire, to_wire, wire_name
 from pi_hookspecs import AssistantMessage, Done, Error, MessageBuilder, PiError, UserError
 
 if TYPE_CHECKING:

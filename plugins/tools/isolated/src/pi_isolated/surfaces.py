@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from pi_core import to_wire
 from pi_core.hooks.acting import acting
 from pi_core.host.grants import FILE, is_granted
-from pi_core.wire import to_wire
 from pi_hookspecs import Overlay, PiError, ScreenSize
 from pi_isolated.terminal_keys import bytes_of, bytes_of_paste
 

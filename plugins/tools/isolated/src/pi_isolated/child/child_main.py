@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 import pi_hookspecs
-from pi_core.wire import from_wire, message_from_wire, to_wire
-from pi_core.wire.events import event_from_wire
+from pi_core import event_from_wire, from_wire, message_from_wire, to_wire
 from pi_hookspecs import AbortController, Rule, ToolResult, answers_of
 from pi_hookspecs.specs import all_hookspecs
 from pi_isolated.child.collect import collect

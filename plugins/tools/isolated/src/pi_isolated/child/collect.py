@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
+from pi_core import PluginManager
 from pi_core.hooks.signatures import adapt, parameters
-from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import PluginError, answers_of
 from pi_hookspecs.specs import all_hookspecs
 from pi_hookspecs.values import ReprMixin

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 import pi_hookspecs
-from pi_core.wire import from_wire, to_wire, wire_name
+from pi_core import from_wire, to_wire, wire_name
 from pi_hookspecs import PiError
 from pi_isolated.calls import known_members
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from pi_core.wire import dumps
+from pi_core import dumps
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
