@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from attrs import evolve
 
-from pi_core import wire
+from pi_core import dumps
 from pi_hookspecs import ThinkingContent, ToolCall, Usage, UserMessage
 from pi_testing.contract_case import Calls, Says, Thinks, needs
 from pi_testing.contract_listen import QUESTION, asking, everything_in, listen
@@ -171,7 +171,7 @@ class AnswersContract:
         case.sends(evolve(answer, pieces=(body,)))
         reply = await listen(case)
 
-        assert "so \N{GRINNING FACE}.".encode() in wire.dumps(reply.done)
+        assert "so \N{GRINNING FACE}.".encode() in dumps(reply.done)
         assert all(delta.encode() for delta in reply.deltas), "a front end cannot print half a character"
 
     async def test_two_answers_at_once_do_not_mix(self, case: ProviderCase) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from attrs import evolve, field, frozen
 
-from pi_core import wire
+from pi_core import message_from_wire, to_wire
 from pi_hookspecs import (
     AssistantMessage,
     ImageContent,
@@ -345,7 +345,7 @@ async def _answer(case: ProviderCase, history: list[Message], turn: str) -> Assi
 
 def _stored(message: Message) -> Message:
     """Return the message as a session file gives it back."""
-    return cast("Message", wire.message_from_wire(wire.to_wire(message)))
+    return cast("Message", message_from_wire(to_wire(message)))
 
 
 def _user(text: str) -> UserMessage:

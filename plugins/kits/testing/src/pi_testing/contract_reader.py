@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pi_core import wire
+from pi_core import message_from_wire, to_wire
 from pi_hookspecs import Done, Error, Model, RequestFailed
 from pi_testing.contract_listen import StreamRules
 from pi_testing.fake_servers import sse_event
@@ -241,8 +241,8 @@ class ReaderContract:
         assert all(ids)
         assert len(set(ids)) == len(ids), f"two calls have one id: {ids}"
         assert all(call.name for call in message.tool_calls), "a call has no name"
-        stored = json.dumps(wire.to_wire(message), allow_nan=False)
-        restored: Any = wire.message_from_wire(json.loads(stored))
+        stored = json.dumps(to_wire(message), allow_nan=False)
+        restored: Any = message_from_wire(json.loads(stored))
         assert restored.content == message.content
         if message.error_message is not None:
             assert message.error_message.endswith("."), f"no sentence: {message.error_message!r}"

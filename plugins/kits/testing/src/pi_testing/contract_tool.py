@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 from attrs import evolve
 
-from pi_core import ArgumentValidator, CompiledSchema, wire
+from pi_core import ArgumentValidator, CompiledSchema, dumps, message_from_wire
 from pi_hookspecs import ImageContent, TextContent, ToolResultMessage
 from pi_testing.contract_needs import ContractSuite, needs
 from pi_testing.patience import soon
@@ -150,12 +150,12 @@ class ToolRows(ContractSuite):
         self, pi_session: AgentSession, under_test: Tool, script: ScriptedProvider, fake_ui: FakeUI
     ) -> None:
         (result,) = await self.called(pi_session, script, fake_ui, self.works)
-        stored = wire.message_from_wire(json.loads(wire.dumps(result)))
+        stored = message_from_wire(json.loads(dumps(result)))
 
         assert isinstance(stored, ToolResultMessage)
         assert stored.content == result.content
         assert _is_plain(result.details), f"details are stored, and must be what JSON can say: {result.details!r}"
-        assert wire.dumps(stored) == wire.dumps(result)
+        assert dumps(stored) == dumps(result)
 
     async def test_details_are_what_the_output_schema_describes(
         self, pi_session: AgentSession, under_test: Tool, script: ScriptedProvider, fake_ui: FakeUI
