@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pi_core.base.json_file import change_text
     from pi_core.base.lenient_json import read_json
     from pi_core.base.mapped_texts import map_texts
-    from pi_core.base.paths import agent_dir, below_home, expand_home, home_dir
+    from pi_core.base.paths import agent_dir, below_home, expand_home, home_dir, make_cache
     from pi_core.base.process.signals import OrderlyEnd, Stopped, handling_signals, is_running, run_until_signal
     from pi_core.base.process.stray_output import terminal_descriptor
     from pi_core.base.process.streams import own_streams, print_warning
@@ -156,7 +156,7 @@ _HOMES = {
     "base.lenient_json": "read_json",
     "agent.safe_text": "exception_message",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
-    "base.paths": "agent_dir below_home expand_home home_dir",
+    "base.paths": "agent_dir below_home expand_home home_dir make_cache",
     "session.lookup": "find_by_prefix find_session list_sessions new_header",
     "plugin_api.stored_sessions": "StoredSessions",
     "session.stores": "DEFAULT_STORE resolve_store",
@@ -297,6 +297,7 @@ __all__ = [  # literal, because type checkers read it
     "leads_out",
     "limits_of",
     "list_sessions",
+    "make_cache",
     "map_texts",
     "message_from_wire",
     "model_from_wire",

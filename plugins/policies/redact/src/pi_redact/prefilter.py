@@ -186,8 +186,7 @@ class Prefilter:
         """Compile the database, and store it if that is possible."""
         import hyperscan
 
-        from pi_core import replace_file
-        from pi_core.base.paths import make_cache
+        from pi_core import make_cache, replace_file
 
         database = _compiled(_expressions(), first_of_all=_counts()[0])
         searcher = _tried(database)
