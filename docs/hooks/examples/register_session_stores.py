@@ -3,7 +3,7 @@
 `pi plugin new NAME --kind store` creates one that writes to disk, as a starting point.
 """
 
-from pi_core.session.memory import MemoryStore
+from pi_core import MemoryStore
 from pi_hookspecs import hookimpl
 
 

@@ -7,7 +7,7 @@ escape sequence, and a pattern that replaces part of it makes the JSON invalid.
 
 import json
 
-from pi_core.wire import entry_from_wire, to_wire
+from pi_core import entry_from_wire, to_wire
 from pi_hookspecs import SessionBeforeAppendResult, hookimpl
 
 WORD = "open-sesame"
