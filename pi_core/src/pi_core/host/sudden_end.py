@@ -118,7 +118,8 @@ def _told(host: PluginHost, text: str) -> tuple[str, str]:
         return named[1], f"the last pi was ended: {text.partition(': ')[2]}. What was stored before is kept"
     fatal = _FATAL.search(text)
     why = next(filter(None, fatal.groups()), "a crash") if fatal is not None else "a crash"
-    for file, line, function in _FRAME.findall(text):
+    crashed = (text.partition("Current thread ")[2] or text).partition("\n\n")[0]  # others were only running
+    for file, line, function in _FRAME.findall(crashed):
         if not is_library(file):
             plugin = _plugin_of_file(host, file)
             return plugin, f"the last pi ended by a crash ({why}) in {function} ({file}, line {line})"
