@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import json
 import re
+import tempfile
 
 import pytest
 
 from pi_core import SessionManager
+from pi_core.hooks.loop_watch import LoopBlocked
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs import (
     AssistantMessage,
@@ -118,15 +121,54 @@ def test_what_waits_is_tried_once_more_at_the_end(manager, stored, full):
     assert stored.closed
 
 
-def test_what_could_never_be_stored_is_reported_at_the_end(manager, stored, full):
+def test_what_could_never_be_stored_is_in_a_file_at_the_end(manager, stored, full, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     stored.failure = full
-    manager.append_message(USER)
-    manager.append_message(ANSWER)
+    ids = [manager.append_message(USER), manager.append_message(ANSWER)]
 
     manager.close()
 
-    assert manager.notices[-1].endswith("ends with entries that could not be written: 2 entries are lost.")
+    (kept,) = tmp_path.glob("pi-session-*.jsonl")
+    assert manager.notices[-1].endswith(
+        f"ends with entries that could not be written: 2 entries are in '{kept}', which `pi --session` opens."
+    )
+    assert [json.loads(line)["id"] for line in kept.read_text().splitlines()] == [stored.header.id, *ids]
+    assert kept.stat().st_mode & 0o777 == 0o600
     assert stored.closed
+
+
+def test_what_can_be_kept_nowhere_is_reported_as_lost(manager, stored, full, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    stored.failure = full
+    manager.append_message(USER)
+
+    manager.close()
+
+    assert manager.notices[-1].endswith("ends with entries that could not be written: 1 entry is lost.")
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt("broken"), BaseException("odd")], ids=repr)
+def test_nothing_that_a_store_raises_ends_the_conversation(manager, stored, error):
+    stored.failure = error
+    entry = manager.append_message(ANSWER)
+    assert f"Plugin 'listed' failed to store it: {type(error).__name__}" in manager.notices[0]
+
+    stored.failure = None
+    manager.append_message(USER)
+
+    assert stored.appends[-1][0] == entry
+
+
+def test_a_store_that_has_blocked_pi_is_asked_again_at_the_end_of_the_turn_and_not_before(manager, stored):
+    stored.failure = LoopBlocked("blocked the event loop for 10 s")
+    waiting = [manager.append_message(ANSWER)]
+    stored.failure = None
+    waiting.append(manager.append_message(USER))
+    assert stored.appends == []
+
+    manager.open_session.writer.sync()
+
+    assert stored.appends == [waiting]
 
 
 def test_the_end_of_a_turn_syncs_to_disk(manager, stored):

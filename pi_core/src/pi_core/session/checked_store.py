@@ -30,11 +30,14 @@ class CheckedStore:
     Args:
         store: The store.
         plugin: The plugin's name.
+
+    Attributes:
+        plugin: The plugin's name.
     """
 
     def __init__(self, store: SessionStore, plugin: str) -> None:
         self._store = store
-        self._plugin = plugin
+        self.plugin = plugin
         self.name: str = store.name
 
     def create(self, header: SessionHeader, reference: str | None = None) -> StoredSession:
@@ -79,7 +82,7 @@ class CheckedStore:
         except Exception as error:
             line, _ = summary_and_traceback(error)
             message = (
-                f"The session store {self.name!r} of plugin {self._plugin!r} failed in {method}: {line}. "
+                f"The session store {self.name!r} of plugin {self.plugin!r} failed in {method}: {line}. "
                 "Select another one with the setting sessionStore, or none with --no-session."
             )
             failed = StoreFailed(message)

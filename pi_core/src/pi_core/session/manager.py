@@ -595,6 +595,7 @@ class SessionManager:
             append_hook=None if self._chosen.in_memory else self.append_hook,
             begun=begun,
             waiting=waiting,
+            plugin=getattr(self._chosen.store, "plugin", "(program)"),
         )
 
     def _on_entry_appended(self, entry: SessionEntry) -> None:

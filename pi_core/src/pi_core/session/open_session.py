@@ -44,6 +44,7 @@ class OpenSession:
         append_hook: Lets plugins change entries before they are stored.
         begun: Whether the session is stored already.
         waiting: Entries that are not stored yet, oldest first; they follow the entries of ``stored``.
+        plugin: The plugin of the store.
 
     Attributes:
         header: The session's id, time and working directory.
@@ -63,6 +64,7 @@ class OpenSession:
         append_hook: AppendHook | None = None,
         begun: bool = False,
         waiting: Sequence[SessionEntry] = (),
+        plugin: str = "(program)",
     ) -> None:
         self.header = stored.header
         self.tree = SessionTree(stored.entries)
@@ -71,7 +73,7 @@ class OpenSession:
         self.context = BranchContext(self.tree, self.header)
         self.records = BranchRecords(self.tree)
         self.names = Names(self.tree)
-        self.writer = SessionWriter(stored, report, hook=append_hook, begun=begun, waiting=waiting)
+        self.writer = SessionWriter(stored, report, hook=append_hook, begun=begun, waiting=waiting, plugin=plugin)
         self._on_append = on_append
         self._stats: StatsCounter | None = None
         if count := self.tree.repeated_ids:

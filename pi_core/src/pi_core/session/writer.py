@@ -2,7 +2,8 @@
 
 Nothing is stored before the first prompt, so that an abandoned session leaves no file. The prompt stores all entries
 in one append, because pi may end before the answer; after that, each entry is stored individually. Entries that could
-not be stored are queued in memory, in order, for the next append.
+not be stored are queued in memory, in order, for the next append; a store that has blocked pi is only asked again at
+the end of a turn.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
+from pi_core.agent.safe_text import exception_location, format_exception
+from pi_core.hooks.containment import Contained
+from pi_core.hooks.loop_watch import LoopBlocked
 from pi_core.hooks.records import HookRefused
 from pi_core.session.append_hook import NAME, AppendHook
 from pi_hookspecs.entries import MessageEntry
@@ -35,6 +39,7 @@ class SessionWriter:
         hook: Lets plugins change entries before they are stored; without it they are stored unchanged.
         begun: Whether the session is stored already.
         waiting: Entries that are not stored yet.
+        plugin: The plugin of the store.
 
     Attributes:
         begun: Whether entries are stored, which starts with the first prompt.
@@ -49,14 +54,16 @@ class SessionWriter:
         hook: AppendHook | None = None,
         begun: bool,
         waiting: Sequence[SessionEntry] = (),
+        plugin: str = "(program)",
     ) -> None:
         self.stored = stored
+        self._plugin = plugin
         self.begun = begun
         self.waiting = list(waiting)
         self._report = report
         self._hook = hook or AppendHook()
         self._ready: Sequence[SessionEntry] = ()
-        self._is_calling = self._stopped = False
+        self._is_calling = self._stopped = self._is_blocked = False
         self._failing: int | str | None = None
         self._notices_reported = 0
         self._report_notices()
@@ -64,7 +71,7 @@ class SessionWriter:
     def add(self, entry: SessionEntry) -> None:
         """Store an entry, or queue it before the first prompt; never raises if the store fails."""
         self.waiting.append(entry)
-        if self.begun or _begins_conversation(entry):
+        if (self.begun or _begins_conversation(entry)) and not self._is_blocked:
             self.begin()
 
     def begin(self) -> None:
@@ -78,12 +85,14 @@ class SessionWriter:
             return True
         if self._stopped or self._is_calling:
             return False
-        try:
-            entries = self._prepared() if self._ready or NAME in self._hook.hooks.implemented else tuple(self.waiting)
-            self.stored.append(entries)
-        except Exception as error:  # noqa: BLE001 - a store is a plugin and may raise anything; the run continues
-            self._report_failure(error)
+        entries = None
+        with Contained(self._report_failure):  # a store is a plugin and may raise anything; the run continues
+            prepared = self._prepared() if self._ready or NAME in self._hook.hooks.implemented else tuple(self.waiting)
+            self.stored.append(prepared)
+            entries = prepared
+        if entries is None:
             return False
+        self._is_blocked = False
         del self.waiting[: len(entries)]  # the plugins may have appended other entries meanwhile
         self._ready = ()
         self._report_notices()
@@ -110,22 +119,20 @@ class SessionWriter:
         """Sync the stored entries to disk; never raises if the store fails."""
         if self._stopped or not self.begun or not self.flush():
             return
-        try:
+        with self._contained("synced to disk"):
             self.stored.sync()
-        except Exception as error:  # noqa: BLE001 - as above
-            self._report(f"Session {self.place} could not be synced to disk: {_reason(error)}.")
 
     def close(self) -> None:
-        """Try once more to store the waiting entries, and close the stored session."""
+        """Try once more to store the waiting entries, else keep them in a file, and close the stored session."""
         if self._stopped:
             return
         if self.begun and not self.flush():
             missing = "1 entry is" if len(self.waiting) == 1 else f"{len(self.waiting)} entries are"
-            self._report(f"Session {self.place} ends with entries that could not be written: {missing} lost.")
-        try:
+            kept = self._kept_elsewhere()
+            place = "lost" if kept is None else f"in {kept!r}, which `pi --session` opens"
+            self._report(f"Session {self.place} ends with entries that could not be written: {missing} {place}.")
+        with self._contained("closed"):
             self.stored.close()
-        except Exception as error:  # noqa: BLE001 - as above
-            self._report(f"Session {self.place} could not be closed: {_reason(error)}.")
 
     def stop(self) -> None:
         """Stop storing and using the store, in a forked child of the process that owns the session."""
@@ -143,8 +150,29 @@ class SessionWriter:
             self._report(notice)
         self._notices_reported = len(notices)
 
-    def _report_failure(self, error: Exception) -> None:
+    def _kept_elsewhere(self) -> str | None:
+        """Write the waiting entries to a new file that only the user can read; return its path, or None on failure."""
+        import tempfile
+
+        from pi_core.wire.converter import dumps
+
+        with Contained(bool):  # the disk may be full, and a plugin that removes secrets may refuse
+            lines = [dumps(each) + b"\n" for each in (self.stored.header, *self._prepared())]
+            descriptor, name = tempfile.mkstemp(prefix="pi-session-", suffix=".jsonl")
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+                file.writelines(lines)
+            return name
+        return None
+
+    def _contained(self, done: str) -> Contained:
+        def report(error: BaseException) -> None:
+            self._report(f"Session {self.place} could not be {done}: {self._reason(error)}.")
+
+        return Contained(report)
+
+    def _report_failure(self, error: BaseException) -> None:
         """Report a failure, unless the previous attempt failed with the same error."""
+        self._is_blocked = isinstance(error, LoopBlocked)
         number = (error.errno if isinstance(error, OSError) else None) or 0
         cause = str(error) if isinstance(error, HookRefused) else number
         if cause == self._failing:
@@ -153,19 +181,20 @@ class SessionWriter:
         waiting = "1 entry waits" if len(self.waiting) == 1 else f"{len(self.waiting)} entries wait"
         advice = "" if isinstance(error, HookRefused) else f" {_advice(number)}"  # a refusal has its own
         self._report(
-            f"Session {self.place} cannot be written: {_reason(error)}. The conversation continues in memory only; "
-            f"{waiting} and will be stored with the next one that can be.{advice}"
+            f"Session {self.place} cannot be written: {self._reason(error)}. The conversation continues in memory "
+            f"only; {waiting} and will be stored with the next one that can be.{advice}"
         )
+
+    def _reason(self, error: BaseException) -> str:
+        if isinstance(error, OSError) and error.errno is not None:
+            return f"{error.strerror} (errno {error.errno})"
+        if isinstance(error, HookRefused):
+            return str(error)
+        return f"Plugin {self._plugin!r} failed to store it: {format_exception(error)}{exception_location(error)}"
 
 
 def _begins_conversation(entry: SessionEntry) -> bool:
     return isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage | AssistantMessage)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.errno is not None:
-        return f"{error.strerror} (errno {error.errno})"
-    return str(error) if isinstance(error, HookRefused) else f"{type(error).__name__}: {error}"
 
 
 def _advice(number: int) -> str:

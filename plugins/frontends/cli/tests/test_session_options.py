@@ -319,12 +319,18 @@ def test_an_interrupted_tool_call_is_reported_and_not_run_again(memory):
 
 
 def test_what_cannot_be_stored_is_reported_once(memory):
-    done = memory.run("-p", "--model", "memory/one", "--session", "/dev/null/s.jsonl", "first")
+    place = memory.cwd.parent / "kept"
+    place.mkdir()
+    arguments = ("-p", "--model", "memory/one", "--session", "/dev/null/s.jsonl", "first")
+    done = memory.run(*arguments, TMPDIR=str(place))
 
     assert (done.returncode, done.stdout) == (0, "one: first\n")
     assert done.stderr.count("cannot be written") == 1
     assert "(session)" not in done.stderr
-    assert "entries are lost" in done.stderr
+    (kept,) = place.glob("pi-session-*.jsonl")
+    assert f"entries are in '{kept}'" in done.stderr
+    again = memory.run("-p", "--model", "memory/one", "--session", str(kept), "second")
+    assert again.stdout == "one: first + second\n"
 
 
 WAITS = MEMORY.replace(
