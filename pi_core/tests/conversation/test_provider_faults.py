@@ -49,7 +49,13 @@ async def test_raising_in_the_middle_keeps_the_text(answer):
 
 @pytest.mark.parametrize(
     ("error", "text"),
-    [(ValueError(), "ValueError"), (SystemExit(3), "SystemExit: 3"), (KeyError("model"), "KeyError: 'model'")],
+    [
+        (ValueError(), "ValueError"),
+        (SystemExit(3), "SystemExit: 3"),
+        (KeyError("model"), "KeyError: 'model'"),
+        (KeyboardInterrupt("odd"), "KeyboardInterrupt: odd"),
+        (BaseException("odd"), "BaseException: odd"),
+    ],
 )
 async def test_raising_before_the_first_event(answer, error, text):
     async def breaks(builder, options):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 
 import pytest
@@ -22,12 +23,39 @@ def test_whatever_a_plugin_raises_is_contained(error):
     assert failures == [error]
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), LookupError("meant for the caller")], ids=repr)
+@pytest.mark.parametrize("error", [GeneratorExit(), LookupError("meant for the caller")], ids=repr)
 def test_what_is_not_the_plugins_failure_passes(error):
     failures = []
 
     with pytest.raises(type(error)), Contained(failures.append, passing=LookupError):
         raise error
+
+    assert failures == []
+
+
+def test_ctrl_c_passes_and_a_keyboard_interrupt_that_a_plugin_raises_does_not():
+    failures = []
+
+    with pytest.raises(KeyboardInterrupt), Contained(failures.append):
+        signal.default_int_handler(signal.SIGINT, None)
+    with Contained(failures.append):
+        raise KeyboardInterrupt("broken")
+
+    assert [str(each) for each in failures] == ["broken"]
+
+
+def test_ctrl_c_that_a_plugin_passes_on_after_cleaning_up_passes():
+    failures = []
+
+    def passes_on():
+        try:
+            signal.default_int_handler(signal.SIGINT, None)
+        except KeyboardInterrupt:
+            failures.clear()
+            raise
+
+    with pytest.raises(KeyboardInterrupt), Contained(failures.append):
+        passes_on()
 
     assert failures == []
 

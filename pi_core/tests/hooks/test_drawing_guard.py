@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import threading
 import time
@@ -87,7 +88,7 @@ def test_nothing_that_a_plugin_raises_ends_the_front_end(slot, reports, error):
 
 def test_the_users_interrupt_passes(slot):
     def interrupt():
-        raise KeyboardInterrupt
+        signal.default_int_handler(signal.SIGINT, None)
 
     with pytest.raises(KeyboardInterrupt):
         slot.call(interrupt)

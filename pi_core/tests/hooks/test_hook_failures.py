@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import signal
 from contextlib import suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -254,12 +255,30 @@ async def test_a_coroutine_that_ignores_being_closed_does_not_keep_its_caller_fr
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
 async def test_ctrl_c_passes(is_async):
-    asked = Asked("turn_start", broken=raising(KeyboardInterrupt(), is_async=is_async))
+    async def is_interrupted_async(event: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        await asked.hooks.notify(TurnStartEvent(), CTX)
+    def is_interrupted(event: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    asked = Asked("turn_start", some=is_interrupted_async if is_async else is_interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            await asked.hooks.notify(TurnStartEvent(), CTX)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
     assert asked.failures == []
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
+async def test_a_keyboard_interrupt_that_a_plugin_raises_is_its_failure(is_async):
+    asked = Asked("turn_start", broken=raising(KeyboardInterrupt(), is_async=is_async))
+
+    await asked.hooks.notify(TurnStartEvent(), CTX)
+
+    assert [failure.plugin for failure in asked.failures] == ["broken"]
 
 
 async def test_a_cancellation_that_leaks_out_of_a_plugin_is_its_fault():

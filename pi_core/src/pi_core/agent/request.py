@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_core.agent.cancel import Grace, cancelled_from_outside
-from pi_core.agent.safe_text import exception_location, exception_message, format_exception, is_library
+from pi_core.agent.safe_text import exception_location, exception_message, format_exception, is_interrupt, is_library
 from pi_hookspecs import (
     ABORT_GRACE,
     AssistantMessage,
@@ -116,7 +116,9 @@ class _Request(ReprMixin):
             if cancelled_from_outside():
                 raise
             failure = f"Provider {self.config.model.provider!r} cancelled its own request"
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - of a provider, callback or listener
+        except BaseException as error:  # of a provider, callback or listener
+            if isinstance(error, GeneratorExit) or is_interrupt(error):
+                raise
             failure = self.described(error)
         if self.final is None:
             self.final = self.failed_answer(failure)
@@ -257,9 +259,13 @@ async def _close(stream: Any) -> None:
     close = getattr(stream, "aclose", None)
     if close is None:
         return
-    with suppress(Exception, SystemExit):
+    try:
         async with asyncio.timeout(ABORT_GRACE):
             await close()
+    except BaseException as error:
+        is_ours = isinstance(error, asyncio.CancelledError) and cancelled_from_outside()
+        if is_ours or isinstance(error, GeneratorExit) or is_interrupt(error):
+            raise
 
 
 def _is_of_provider(error: BaseException) -> bool:

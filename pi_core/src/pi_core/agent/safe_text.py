@@ -26,6 +26,7 @@ __all__ = [
     "exception_message",
     "format_exception",
     "format_traceback",
+    "is_interrupt",
     "is_library",
     "safe_repr",
     "summary_and_traceback",
@@ -157,6 +158,24 @@ def _traceback_entries(error: BaseException) -> Iterator[TracebackType]:
 def _package_of(entry: TracebackType) -> str:
     name: Any = entry.tb_frame.f_globals.get("__name__")
     return str(name).partition(".")[0]
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether an exception is the ``KeyboardInterrupt`` of a signal, which ends the run wherever it arises.
+
+    One that a plugin raises itself, with ``raise``, is a failure of the plugin like any other. They differ in the last
+    instruction of the innermost frame.
+    """
+    if not isinstance(error, KeyboardInterrupt):
+        return False
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        entry = entry.tb_next
+    if entry is None or is_library(entry.tb_frame.f_code.co_filename):  # of ``asyncio``, or of our signal handlers
+        return True
+    from opcode import opmap
+
+    return entry.tb_frame.f_code.co_code[entry.tb_lasti] != opmap["RAISE_VARARGS"]
 
 
 def is_library(file: str) -> bool:

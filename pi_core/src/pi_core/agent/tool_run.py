@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.agent.cancel import cancelled_from_outside
-from pi_core.agent.safe_text import exception_message, safe_repr
+from pi_core.agent.safe_text import exception_message, is_interrupt, safe_repr
 from pi_hookspecs import ABORT_GRACE, ImageContent, TextContent, ToolResult
 
 if TYPE_CHECKING:
@@ -102,9 +102,9 @@ async def _result_of(
         if cancelled_from_outside():
             raise
         return failure(f"Tool {tool.name} was cancelled")
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a tool may raise anything, SystemExit included
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         if on_raise is not None:
             on_raise(error)
         return failure(exception_message(error))

@@ -16,7 +16,7 @@ from time import perf_counter as clock
 from types import CoroutineType, MethodType, coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from pi_core.agent.safe_text import summary_and_traceback
+from pi_core.agent.safe_text import is_interrupt, summary_and_traceback
 from pi_core.base.process.forks import exit_if_child
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ __all__ = ["Abandoned", "Contained", "Suspended", "awaiting", "clock", "reported
 class Contained:
     """A block that runs a plugin's code and suppresses its exceptions, including ``SystemExit``.
 
-    ``KeyboardInterrupt``, ``GeneratorExit`` and a cancellation of the task that runs the block are not suppressed.
+    The ``KeyboardInterrupt`` of a signal, ``GeneratorExit`` and a cancellation of the task that runs the block are not
+    suppressed.
     A child process that the plugin forked ends here.
 
     Args:
@@ -51,7 +52,7 @@ class Contained:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
-        if error is None or isinstance(error, (KeyboardInterrupt, GeneratorExit, self._passing)):
+        if error is None or isinstance(error, (GeneratorExit, self._passing)) or is_interrupt(error):
             return False
         if _is_cancellation(error):
             return False

@@ -6,6 +6,7 @@ import asyncio
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_core.agent.safe_text import is_interrupt
 from pi_core.base.process.forks import exit_if_child
 from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
@@ -84,7 +85,7 @@ class Invoker:
             if answer is not None and hook.takes_answer:
                 problem = hook.problem(answer, event)
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) or (suspended is not None and suspended.closing):
+            if is_interrupt(error) or (suspended is not None and suspended.closing):
                 raise
             # Formatting the exception runs the plugin's code, so the watchdog must still monitor the call.
             from pi_core.hooks.descriptions import describe

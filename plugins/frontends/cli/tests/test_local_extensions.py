@@ -210,7 +210,7 @@ def test_a_task_or_thread_that_fails_unawaited_is_reported_with_its_location(fak
 
     assert "ValueError: left behind (in " in done.stderr
     assert "task.py, line 6)" in done.stderr
-    assert "Warning: Thread 'counting' failed: ZeroDivisionError: division by zero (in " in done.stderr
+    assert "Warning: Plugin 'task' failed in thread 'counting': ZeroDivisionError: division by zero (in " in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from pi_cli.leftovers import LastMoment
 from pi_cli.mode_choice import has_terminal
 from pi_cli.report import say, trace_line, warn
 from pi_core.agent.safe_text import exception_location
+from pi_core.hooks.steady_loop import steady_loop, was_reported
 from pi_hookspecs import NoModel, PiError, UserError
 
 if TYPE_CHECKING:
@@ -39,20 +41,21 @@ def run_mode(modes: Iterator[Mode], options: Options, host: PluginHost, cwd: Pat
     """
     last_moment = LastMoment()
     try:
-        return asyncio.run(_run(modes, options, host, cwd, environ, last_moment))
+        with asyncio.Runner(loop_factory=partial(steady_loop, partial(_plugin_that_raised, host))) as runner:
+            return runner.run(_run(modes, options, host, cwd, environ, last_moment))
     except (PiError, KeyboardInterrupt):
         raise
     except BaseException as error:
         if last_moment.stopped_by is not None:
             error.add_note(f"plugin {last_moment.stopped_by!r} stopped it")
-        elif (raised_by := _plugin_that_raised(error, host)) is not None:
+        elif (raised_by := _plugin_that_raised(host, error)) is not None:
             error.add_note(f"plugin {raised_by!r} raised it{exception_location(error)}")
         raise
     finally:
         last_moment.is_over()
 
 
-def _plugin_that_raised(error: BaseException, host: PluginHost) -> str | None:
+def _plugin_that_raised(host: PluginHost, error: BaseException) -> str | None:
     """Return the plugin whose code is innermost in the traceback of an exception; None if no plugin's is there."""
     from traceback import walk_tb
 
@@ -77,8 +80,8 @@ async def _run(  # noqa: PLR0917 - the state collected so far
     from pi_core.hooks.loop_watch import displaying_blocks
     from pi_core.host.owners import CodeOwners, code_owners
 
-    last_moment.watch_loop(_report_loop_error)
-    threading.excepthook = _report_thread_error
+    last_moment.watch_loop(partial(_report_loop_error, host))
+    threading.excepthook = partial(_report_thread_error, host)
     models: ModelRegistry | None = None
     code_owners.set(CodeOwners(host))
     try:
@@ -272,18 +275,24 @@ def _trace(call: HookTrace) -> None:
     say(trace_line(call))
 
 
-def _report_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _report_loop_error(host: PluginHost, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Report an error that no task awaits, in one line where asyncio would print a traceback."""
-    from pi_core.host.guarded import error_line
-
     error = context.get("exception")
-    warn(context["message"] if error is None else f"{context['message']}: {error_line(error)}")
+    if error is None:
+        warn(context["message"])
+    elif not was_reported(error):  # of a task, which Python finds once more when it is collected
+        _report_error(host, error, "a task or callback", context["message"])
 
 
-def _report_thread_error(failed: threading.ExceptHookArgs) -> None:
-    """Report an error that ended a thread, as ``_report_loop_error`` does."""
+def _report_error(host: PluginHost, error: BaseException, what: str, message: str) -> None:
     from pi_core.host.guarded import error_line
 
+    plugin = _plugin_that_raised(host, error)
+    warn(f"{message if plugin is None else f'Plugin {plugin!r} failed in {what}'}: {error_line(error)}")
+
+
+def _report_thread_error(host: PluginHost, failed: threading.ExceptHookArgs) -> None:
+    """Report an error that ended a thread, as ``_report_loop_error`` does."""
     name = failed.thread.name if failed.thread is not None else "unknown"
     if failed.exc_value is not None:
-        warn(f"Thread {name!r} failed: {error_line(failed.exc_value)}")
+        _report_error(host, failed.exc_value, f"thread {name!r}", f"Thread {name!r} failed")
