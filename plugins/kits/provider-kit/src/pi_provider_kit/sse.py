@@ -133,13 +133,15 @@ class SseDecoder:
             if not line:
                 if data:
                     event = self._event()
-                    if event[1] and not event[1].isspace():  # else a heartbeat of some servers
+                    if event[1][:1] > b" " or event[1].strip():  # else a heartbeat of some servers
                         events.append(event)
                 self._name = b""
             elif line.startswith(b"data:"):
                 data.append(line[6:] if line.startswith(b" ", 5) else line[5:])
                 if len(data) > 1:
                     self._grow(data)
+            elif line.startswith(b"event:"):  # of each event, like the data
+                self._name = line[7:] if line.startswith(b" ", 6) else line[6:]
             else:
                 self._field(line, events)
         return events
