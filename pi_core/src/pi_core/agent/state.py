@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 from attrs import evolve
 
 from pi_hookspecs import AssistantMessage, MessageEndEvent, TextContent, ToolCall, TurnEndEvent
-from pi_hookspecs.deferred import define, field
-from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,16 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["AgentState"]
 
 
-def _tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
-    return tuple(tools)
-
-
-def _messages(messages: Iterable[AgentMessage]) -> list[AgentMessage]:
-    return list(messages)
-
-
-@define(eq=False, repr=False)
-class AgentState(ReprMixin):
+class AgentState:
     """The configuration, the conversation and the current activity of an agent. Lists are copied when assigned.
 
     Attributes:
@@ -44,15 +33,53 @@ class AgentState(ReprMixin):
         error_message: Why the last turn failed.
     """
 
-    system_prompt: str = ""
-    model: Model | None = None
-    thinking_level: ThinkingLevel = "off"
-    tools: tuple[Tool, ...] = field(default=(), converter=_tools)
-    messages: list[AgentMessage] = field(factory=list, converter=_messages)
-    is_streaming: bool = False
-    pending_tool_calls: frozenset[str] = frozenset()
-    error_message: str | None = None
-    partial_event: Any = field(default=None, repr=False)
+    # Not a class of attrs: with a converter for the two sequences, each assignment of ``partial_event`` would be four
+    # calls more, for each delta of an answer.
+    __slots__ = (
+        *("_messages", "_tools", "error_message", "is_streaming", "model", "partial_event", "pending_tool_calls"),
+        *("system_prompt", "thinking_level"),
+    )
+
+    def __init__(
+        self,
+        system_prompt: str = "",
+        model: Model | None = None,
+        thinking_level: ThinkingLevel = "off",
+        tools: Iterable[Tool] = (),
+        messages: Iterable[AgentMessage] = (),
+    ) -> None:
+        self.system_prompt = system_prompt
+        self.model = model
+        self.thinking_level: ThinkingLevel = thinking_level
+        self.tools = tools
+        self.messages = messages
+        self.is_streaming = False
+        self.pending_tool_calls: frozenset[str] = frozenset()
+        self.error_message: str | None = None
+        self.partial_event: Any = None
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that the model is offered."""
+        return self._tools
+
+    @tools.setter
+    def tools(self, tools: Iterable[Tool]) -> None:
+        self._tools = tuple(tools)
+
+    @property
+    def messages(self) -> list[AgentMessage]:
+        """The conversation."""
+        return self._messages
+
+    @messages.setter
+    def messages(self, messages: Iterable[AgentMessage]) -> None:
+        self._messages = list(messages)
+
+    def __repr__(self) -> str:
+        shown = ("model", "thinking_level", "is_streaming", "pending_tool_calls", "error_message")
+        fields = (f"{name}={getattr(self, name)!r}" for name in shown)
+        return f"AgentState({', '.join(fields)}, {len(self.tools)} tools, {len(self.messages)} messages)"
 
     @property
     def streaming_message(self) -> AgentMessage | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from pi_hookspecs import AbortSignal
+    from pi_hookspecs import AbortSignal, MessageUpdateEvent
 
 __all__ = ["Listener", "Subscribers"]
 
@@ -32,35 +32,46 @@ class Subscribers:
 
     def __init__(self) -> None:
         self.listeners: tuple[Callable[[Any, AbortSignal | None], Awaitable[None] | None], ...] = ()
-        self._types: dict[Callable[..., object], frozenset[str]] = {}
+        self._of_deltas: dict[str, tuple[Callable[[Any, AbortSignal | None], Awaitable[None] | None], ...]] = {}
+        """Type of an answer's stream event to the functions for its ``message_update``, as far as it has occurred."""
+        self._types: dict[Callable[..., object], tuple[frozenset[str], Callable[..., Any]]] = {}
+        """Function to the types that it is called for, all if there are none, and the function for any event."""
         self._unsettled: set[asyncio.Future[None]] = set()
 
     def add(self, listener: Listener, types: frozenset[str] = frozenset()) -> Callable[[], None]:
         """Subscribe a listener to all events, or to events of some types; return a function that unsubscribes it."""
         if not callable(listener):
             raise TypeError(f"A listener must be a function that takes an event, not {listener!r:.200}")
-        call = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
-        if types:
-            call = _of_types(call, types)
+        plain: Listener = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
+        call = _of_types(plain, types) if types else plain
         self.listeners = (*self.listeners, call)
-        self._types[call] = types
+        self._types[call] = types, plain
+        self._of_deltas.clear()
 
         def remove() -> None:
             self.listeners = tuple(each for each in self.listeners if each is not call)
             self._types.pop(call, None)
+            self._of_deltas.clear()
 
         return remove
 
     def listens(self, kind: str) -> bool:
         """Whether any listener is subscribed to events of this type; check this before building a rare event."""
-        return any(not types or kind in types for types in self._types.values())
+        return any(not types or kind in types for types, _call in self._types.values())
 
-    async def emit(self, event: Any, signal: AbortSignal | None) -> None:
+    def emit(self, event: Any, signal: AbortSignal | None) -> Awaitable[None]:
         """Call every listener; the first exception is raised, and the remaining listeners are not called."""
-        for listener in self.listeners:
-            waiting = listener(event, signal)
-            if waiting is not None and hasattr(waiting, "__await__"):
-                await waiting
+        return _call_all(self.listeners, event, signal)
+
+    def emit_delta(self, event: MessageUpdateEvent, signal: AbortSignal | None) -> Awaitable[None] | None:
+        """As ``emit`` for a ``message_update``; None if no listener is subscribed to it, as there are thousands."""
+        kind = event.assistant_message_event.type
+        listeners = self._of_deltas.get(kind)
+        if listeners is None:
+            wanted = {"message_update", kind}
+            found = ((types, call) for types, call in self._types.values() if not types or types & wanted)
+            listeners = self._of_deltas[kind] = tuple(call for _types, call in found)
+        return _call_all(listeners, event, signal) if listeners else None
 
     async def emit_despite_errors(self, event: Any, signal: AbortSignal | None) -> None:
         """Call every listener and ignore exceptions; used at the end of a run that a listener may have made fail."""
@@ -89,6 +100,17 @@ class Subscribers:
         self._unsettled.discard(future)
         if not future.cancelled():
             future.exception()  # retrieved and ignored, as in ``emit_nowait``
+
+
+async def _call_all(
+    listeners: tuple[Callable[[Any, AbortSignal | None], Awaitable[None] | None], ...],
+    event: Any,
+    signal: AbortSignal | None,
+) -> None:
+    for listener in listeners:
+        waiting = listener(event, signal)
+        if waiting is not None and hasattr(waiting, "__await__"):
+            await waiting
 
 
 def _of_types(listener: Listener, types: frozenset[str]) -> Listener:

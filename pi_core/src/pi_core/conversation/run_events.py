@@ -48,7 +48,7 @@ class RunEvents:
         """Handle one event. A delta without hooks is passed directly to the session's subscribers."""
         runtime = self._runtime
         if event.type == "message_update" and "message_update" not in runtime.hooks.implemented:
-            return runtime.events.emit(event, signal) if runtime.events.listeners else None
+            return runtime.events.emit_delta(event, signal)
         return self._handle(event, signal)
 
     async def _handle(self, event: AgentEvent, signal: AbortSignal) -> None:
