@@ -40,19 +40,16 @@ _FROZEN = ("__setattr__", "__delattr__")
 _BY_HAND = 8
 """Instances that are created before attrs makes ``__init__``, which costs as much as 50 of them."""
 
-_CLASS_VARIABLES = ("ClassVar", "typing.ClassVar")
 _STEPS = ("__attrs_pre_init__", "__attrs_post_init__")
 
 
 class _Field:
     """The arguments of ``field``, of which attrs makes a field of its own later."""
 
-    __slots__ = ("default", "options")
+    __slots__ = ("options",)
 
     def __init__(self, **options: Any) -> None:
         self.options = options
-        factory = options.get("factory")
-        self.default = attrs.Factory(factory) if factory is not None else options.get("default", attrs.NOTHING)
 
 
 class _Declared:
@@ -60,55 +57,59 @@ class _Declared:
 
     Attributes:
         original: The class before it got slots.
+        names: Of the fields that it declares itself.
         instances: How many were created without attrs.
-        fields: Argument of ``__init__`` to the field's name and default; None if attrs is needed to set the fields.
-        is_positional: Whether arguments may be positional.
     """
 
-    __slots__ = ("decorate", "fields", "instances", "is_positional", "options", "original")
-
     def __init__(self, original: type, decorate: str, options: dict[str, Any]) -> None:
+        annotations = original.__annotations__
         self.original = original
         self.decorate = decorate
         self.options = options
+        self.names = [name for name in annotations if "ClassVar" not in f"{annotations[name]}"[:15]]
         self.instances = 0
-        bases = [base for base in original.__mro__[1:] if base in _declared]
-        self.is_positional = not bases and not options.get("kw_only")
-        inherited = _declared[bases[0]].fields if bases else {}
-        is_line = all(issubclass(bases[0], base) for base in bases)
-        self.fields: _Fields | None = self._simple_fields(inherited) if is_line else None
-
-    def names(self) -> list[str]:
-        """Return the names of the fields that the class itself declares."""
-        annotations = self.original.__annotations__
-        return [name for name, type_ in annotations.items() if not str(type_).startswith(_CLASS_VARIABLES)]
 
     def make(self) -> type:
         """Let attrs make the class; of what it returns, the attributes are used."""
-        for name in self.names():
+        for name in self.names:
             declared = vars(self.original).get(name)
             if isinstance(declared, _Field):
                 setattr(self.original, name, attrs.field(**declared.options))
         made: type = getattr(attrs, self.decorate)(**self.options)(self.original)
         return made
 
-    def _simple_fields(self, inherited: _Fields | None) -> _Fields | None:
-        if inherited is None or any(hasattr(self.original, step) for step in _STEPS):
+    @cached_property
+    def fields(self) -> _Fields | None:
+        """Argument of ``__init__`` to the field's name and default; None if attrs is needed to set the fields."""
+        bases = [base for base in self.original.__mro__[1:] if "__attrs_attrs__" in vars(base)]
+        inherited = _declared[bases[0]].fields if bases and bases[0] in _declared else None if bases else {}
+        if inherited is None or not all(issubclass(bases[0], base) for base in bases):
             return None
-        if any("__attrs_attrs__" in vars(base) and base not in _declared for base in self.original.__mro__[1:]):
+        if any(hasattr(self.original, step) for step in _STEPS):
             return None
-        names = self.names()
-        fields = {argument: field for argument, field in inherited.items() if field[0] not in names}
-        for name in names:
+        fields = {argument: field for argument, field in inherited.items() if field[0] not in self.names}
+        for name in self.names:
             default = vars(self.original).get(name, attrs.NOTHING)
             if isinstance(default, _Field):
-                if default.options.keys() - {"default", "factory", "repr", "eq", "metadata"}:
+                options = default.options
+                if options.keys() - {"default", "factory", "repr", "eq", "metadata"}:
                     return None
-                default = default.default
+                has_factory = options.get("factory") is not None
+                default = attrs.Factory(options["factory"]) if has_factory else options.get("default", attrs.NOTHING)
             if isinstance(default, _ATTRS_FIELD) or getattr(default, "takes_self", False):
                 return None
             fields[name.lstrip("_")] = name, default
         return fields
+
+    @cached_property
+    def required(self) -> set[str]:
+        """The arguments without a default."""
+        return {argument for argument, (_name, default) in (self.fields or {}).items() if default is attrs.NOTHING}
+
+    @cached_property
+    def is_positional(self) -> bool:
+        """Whether arguments may be positional; attrs knows where a base has fields, too."""
+        return not self.options.get("kw_only") and [*(self.fields or ())] == [name.lstrip("_") for name in self.names]
 
 
 _declared: dict[type, _Declared] = {}
@@ -146,18 +147,21 @@ class _InitStandIn(_StandIn):
     __slots__ = ()
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        declared = next((_declared[cls] for cls in owner.__mro__ if vars(cls).get("__init__") is self), None)
-        if instance is None or declared is None or declared.fields is None or declared.instances >= _BY_HAND:
+        for cls in owner.__mro__:
+            if "__init__" in cls.__dict__:
+                break
+        declared = _declared[cls]
+        if instance is None or declared.fields is None or declared.instances >= _BY_HAND:
             return super().__get__(instance, owner)
         return partial(self._set_fields, declared, instance)
 
     def _set_fields(self, declared: _Declared, instance: Any, /, *arguments: Any, **named: Any) -> None:
         fields = declared.fields or {}
         given = {**dict(zip(fields, arguments, strict=False)), **named} if arguments else named
-        required = [argument for argument, (_name, default) in fields.items() if default is attrs.NOTHING]
         if (
             len(given) != len(arguments) + len(named)
-            or not (given.keys() <= fields.keys() and given.keys() >= {*required})
+            or not given.keys() <= fields.keys()
+            or not given.keys() >= declared.required
             or (arguments and not declared.is_positional)
         ):
             super().__get__(instance, type(instance))(*arguments, **named)  # it says what is wrong
@@ -165,7 +169,7 @@ class _InitStandIn(_StandIn):
         declared.instances += 1
         for argument, (name, default) in fields.items():
             value = given.get(argument, default)
-            if value is default and isinstance(default, _FACTORY) and argument not in given:
+            if value is default and type(default) is _FACTORY and argument not in given:
                 value = default.factory()
             object.__setattr__(instance, name, value)
 
@@ -195,7 +199,7 @@ def _deferring(decorate: str) -> Any:
 def _slotted(declared: _Declared) -> type:
     """Return the class with slots for its fields, and stand-ins for what attrs adds to it."""
     original = declared.original
-    slots = dict.fromkeys((*declared.names(), "__weakref__"))
+    slots = dict.fromkeys((*declared.names, "__weakref__"))
     attributes = {name: each for name, each in vars(original).items() if name not in slots and name != "__dict__"}
     for base in original.__mro__[1:-1]:
         for name in (*getattr(base, "__slots__", ()), *(("__weakref__",) if "__weakref__" in vars(base) else ())):
