@@ -67,8 +67,7 @@ def transcript_of_screen(opened: Opened) -> None:
     from pi_tui.lines.layout import lay_out
     from pi_tui.lines.line import join
     from pi_tui.lines.look import Look
-    from pi_tui.session.about import About
-    from pi_tui.session.facts import facts_of, usage_of
+    from pi_tui.session.facts import facts_of, problems_of, usage_of
     from pi_tui.session.plugins import drawings
     from pi_tui.view.of_entries import load_entries
     from pi_tui.view.state import State
@@ -81,7 +80,7 @@ def transcript_of_screen(opened: Opened) -> None:
         assert_has("\n".join(join(each.window(0, len(each))) for each in rows), opened.drawn.branch)
     usage_of(session)
     facts_of(session)
-    list(About(session).problems())
+    list(problems_of(session))
 
 
 def end_in_line_mode(opened: Opened) -> None:

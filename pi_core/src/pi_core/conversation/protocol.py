@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from pi_hookspecs import UserError
-
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.model_selection import ModelCycle
     from pi_core.conversation.session import AgentSession
     from pi_core.conversation.switching import ForkOutcome
+    from pi_core.models.patterns import ModelMatch
     from pi_core.session.stats import SessionStats
     from pi_hookspecs import (
         AssistantMessage,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
         UserInterface,
     )
 
-__all__ = ["Session", "require_local", "unavailable"]
+__all__ = ["Session"]
 
 
 class Session(Protocol):
@@ -276,6 +275,14 @@ class Session(Protocol):
 
     # Model
 
+    async def resolve_model(self, reference: str) -> ModelMatch:
+        """Return the model that a name or a part of it means, with the thinking level after a colon, if there is one.
+
+        Raises:
+            UserError: No model is meant, or several are.
+        """
+        ...
+
     async def set_model(self, model: Model) -> None:
         """Set the model, starting with the next run."""
         ...
@@ -335,23 +342,3 @@ class Session(Protocol):
     async def reload(self) -> None:
         """Reload local extensions, settings and resources."""
         ...
-
-
-def require_local(session: Session, what: str) -> AgentSession:
-    """Return the session itself for something that only its process can do.
-
-    Args:
-        session: The session.
-        what: What is to be done, as the subject of a sentence: ``Signing in``.
-
-    Raises:
-        UserError: The session is in another process.
-    """
-    if session.local is None:
-        raise unavailable(what)
-    return session.local
-
-
-def unavailable(what: str) -> UserError:
-    """Return the error for something that a connection to another process does not offer."""
-    return UserError(f"{what} does not work over a connection. Do it where the session runs.")

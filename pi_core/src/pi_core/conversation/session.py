@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.conversation.user_bash import UserBash
     from pi_core.host import PluginHost
+    from pi_core.models.patterns import ModelMatch
     from pi_core.session import SessionManager
     from pi_core.session.stats import SessionStats
     from pi_hookspecs import (
@@ -902,6 +903,16 @@ class AgentSession:
         self.parts.retry.set_enabled(enabled)
 
     # Model and tools
+
+    async def resolve_model(self, reference: str) -> ModelMatch:
+        """Return the model that a name means, and the thinking level of its ``:level`` suffix.
+
+        Servers that may have the model are asked first, unless it is known and usable.
+
+        Raises:
+            UserError: No model is meant, or several are.
+        """
+        return await self.models.resolve(reference)
 
     async def set_model(
         self, model: Model, source: Literal["set", "cycle", "restore"] = "set", *, persist: bool | None = None

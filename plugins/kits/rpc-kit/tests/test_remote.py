@@ -154,6 +154,7 @@ VERBS: dict[str, Callable[[Session], Awaitable[object]]] = {
     "compact": lambda session: _failing(session.compact()),
     "switch_session": lambda session: _failing(session.switch_session("nowhere")),
     "get_commands": lambda session: session.get_commands(),
+    "resolve_model": lambda session: session.resolve_model(session.get_available_models()[0].reference),
 }
 
 
@@ -215,6 +216,17 @@ async def test_an_abort_and_queued_texts_reach_the_session(
     assert not pi_session.has_queued_messages()
 
 
+async def test_a_model_is_found_by_its_name_or_a_part_that_no_other_one_has(
+    pi_session: AgentSession, remote: RemoteSession, script: ScriptedProvider
+) -> None:
+    wanted = script.model.reference
+    for name in (wanted, wanted.upper(), script.model.id):
+        assert (await remote.resolve_model(name)).model == (await pi_session.resolve_model(name)).model
+
+    with pytest.raises(UserError, match="No model is named 'sextant'"):
+        await remote.resolve_model("sextant")
+
+
 async def test_switches_are_known_at_once_and_reach_the_session(
     pi_session: AgentSession, remote: RemoteSession
 ) -> None:
@@ -271,4 +283,4 @@ def test_every_member_of_a_session_is_compared_or_acted_on() -> None:
     }
     refused = {"navigate_tree", "import_from_jsonl", "reload"}
     assert verbs - set(VERBS) - refused == {"abort", "export"}
-    assert {name for name in verbs if name not in COMMANDS} - refused == {"execute_bash", "export"}
+    assert {name for name in verbs if name not in COMMANDS} - refused == {"execute_bash", "export", "resolve_model"}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.process.signals import OrderlyEnd
 from pi_core.hooks.loop_watch import displaying_blocks
 from pi_tui.blocked import BlockedScreen
 from pi_tui.exit import print_exit
+from pi_tui.session.facts import clean_text
 from pi_tui.session.plugins import skip_waiting
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def make_app(session: Session, terminal: Terminal, *, session_dir: str | None, t
         driver_class=ScreenDriver,
     )
     app.first_problems = problems
-    app.read_history(session.settings.agent_dir / "prompt-history.jsonl", app.talk.about.clean)
+    app.read_history(session.settings.agent_dir / "prompt-history.jsonl", partial(clean_text, session))
     return app
 
 

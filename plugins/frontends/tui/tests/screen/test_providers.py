@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_hookspecs import Model, ProviderInfo, hookimpl
-from pi_tui.session.about import About
+from pi_tui.session.facts import problems_of
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -113,15 +113,14 @@ async def test_what_a_sign_in_may_cost_is_said_where_its_model_is_used_and_the_s
     pi_session: AgentSession,
 ) -> None:
     await pi_session.models.auth.set("harbour", {"type": "oauth", "access": "a"})
-    about = About(pi_session)
-    elsewhere = [*about.problems()]
+    elsewhere = [*problems_of(pi_session)]
     await pi_session.set_model(pi_session.models.find("harbour/low"))
-    here = [*about.problems()]
+    here = [*problems_of(pi_session)]
     pi_session.settings.set("warnings.anthropicExtraUsage", value=False)
 
     assert "Each wave is billed." not in elsewhere
     assert "Each wave is billed." in here
-    assert "Each wave is billed." not in [*about.problems()]
+    assert "Each wave is billed." not in [*problems_of(pi_session)]
 
 
 def test_a_sign_in_to_anthropic_says_what_it_may_cost() -> None:

@@ -17,8 +17,9 @@ from attrs import evolve, frozen
 from pi_client import PiClientError, commands
 from pi_client.methods import sends
 from pi_core.conversation.model_selection import ModelCycle
-from pi_core.conversation.protocol import unavailable
+from pi_core.conversation.only_local import unavailable
 from pi_core.conversation.switching import ForkOutcome
+from pi_core.models.patterns import ModelMatch
 from pi_core.wire import from_wire, model_from_wire
 from pi_core.wire.events import event_from_wire
 from pi_hookspecs import BashExecutionMessage, CommandInfo, Compaction, PiError, UserError
@@ -389,6 +390,14 @@ class RemoteSession(RemoteView):
             exclude_from_context=exclude_from_context or None,
         )
 
+    async def resolve_model(self, reference: str) -> ModelMatch:
+        """Return the available model with a name, or with a part of a name that no other one has.
+
+        Raises:
+            UserError: No model is meant, or several are.
+        """
+        return ModelMatch(_named(reference, self.get_available_models()))
+
     async def set_model(self, model: Model) -> None:
         """Use one of the available models."""
         await self.call(commands.SetModel(model.provider, model.id))
@@ -408,3 +417,18 @@ class RemoteSession(RemoteView):
         if path is not None and not path.endswith((".html", ".htm")):
             raise unavailable("Exporting to a format other than HTML")
         return Path((await self.call(commands.ExportHtml(path))).path)
+
+
+def _named(name: str, models: Sequence[Model]) -> Model:
+    """Return the model with a name, or with a part of a name that no other one has.
+
+    Raises:
+        UserError: No model is meant, or several are.
+    """
+    wanted = name.lower()
+    exact = [each for each in models if wanted in (each.reference.lower(), each.id.lower())]
+    found = exact or [each for each in models if wanted in each.reference.lower()]
+    if len(found) != 1:
+        several = f"{len(found)} models have {name!r} in their names" if found else f"No model is named {name!r}"
+        raise UserError(f"{several}. /model lists them.")
+    return found[0]

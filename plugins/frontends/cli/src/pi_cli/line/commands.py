@@ -123,7 +123,7 @@ async def _changelog(conversation: Conversation, argument: str) -> None:
 async def _model(conversation: Conversation, argument: str) -> None:
     session = conversation.session
     if argument:
-        match = await session.models.resolve(argument)
+        match = await session.resolve_model(argument)
         await session.set_model(match.model)
         if match.thinking_level is not None:
             await session.set_thinking_level(match.thinking_level)

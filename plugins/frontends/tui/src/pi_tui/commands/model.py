@@ -10,6 +10,7 @@ from pi_tui.commands.table import Command
 from pi_tui.selectors.models import LevelMadeDefault, MadeDefault, ModelSelector, ThinkingSelector
 from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.scoped_models import ScopeChanged, ScopedModelSelector, ScopeSaved
+from pi_tui.session.facts import problems_of, why_no_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ async def _model(talk: Talk, argument: str) -> None:
         return
     rows = lists.models()
     if not rows:
-        talk.notice(talk.about.why_no_model() or _NO_MODELS, "warning")
+        talk.notice(why_no_model(talk.session) or _NO_MODELS, "warning")
         return
     outcome = await choose(talk, ModelSelector(rows), MadeDefault)
     if isinstance(outcome, MadeDefault):
@@ -45,7 +46,7 @@ async def choose_default_model(talk: Talk) -> None:
     """Let the user choose the model of this session and of new ones."""
     rows = talk.lists.models()
     if not rows:
-        talk.notice(talk.about.why_no_model() or _NO_MODELS, "warning")
+        talk.notice(why_no_model(talk.session) or _NO_MODELS, "warning")
         return
     outcome = await choose(talk, ModelSelector(rows), MadeDefault)
     if outcome is not None:
@@ -70,7 +71,7 @@ async def choose_level_of_model(talk: Talk) -> None:
 async def _use_model(talk: Talk, name: str) -> None:
     """Use a model, and display warnings about it, e.g. that its provider does not list it."""
     reference = await talk.lists.use_model(name)
-    talk.screen.warn(*talk.about.problems())
+    talk.screen.warn(*problems_of(talk.session))
     talk.notice(f"Model: {reference}")
 
 
@@ -78,7 +79,7 @@ async def _scoped_models(talk: Talk, _argument: str) -> None:
     lists = talk.lists
     rows = lists.models()
     if not rows:
-        talk.notice(talk.about.why_no_model() or _NO_MODELS, "warning")
+        talk.notice(why_no_model(talk.session) or _NO_MODELS, "warning")
         return
 
     async def carry_out(outcome: ScopeChanged | ScopeSaved) -> None:

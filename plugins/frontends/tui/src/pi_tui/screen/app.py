@@ -42,7 +42,7 @@ from pi_tui.screen.tab import Tab
 from pi_tui.screen.themes import Themes
 from pi_tui.screen.transcript import Transcript
 from pi_tui.screen.typed_filters import TypedFilters
-from pi_tui.session.facts import facts_of, text_of, usage_of
+from pi_tui.session.facts import facts_of, problems_of, resume_command, text_of, usage_of
 from pi_tui.session.lists import Lists
 from pi_tui.session.plugins import drawings
 from pi_tui.theme.choose import OSC_11_QUERY
@@ -121,7 +121,7 @@ class ScreenApp(Controls, Life, App[int]):
         super().__init__(driver_class=driver_class, ansi_color=True)
         self.session = session
         self.place = ""
-        self.resume_hint: Callable[[], str | None] = lambda: self.talk.about.resume_command(environ)
+        self.resume_hint: Callable[[], str | None] = lambda: resume_command(session, environ)
         self._text_of = partial(text_of, session)  # one object: looks are compared
         self.terminal = terminal
         self.bindings = bindings
@@ -206,7 +206,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.frames.want(reduce(self.state, FactsChanged(facts=usage_of(self.session)), time.monotonic()))
             self.refresh_facts()
         if event.type == "agent_settled":
-            self.warn(*self.talk.about.problems())
+            self.warn(*problems_of(self.session))
         if event.type == "session_start":
             self.reports.end()
             self._find_themes()

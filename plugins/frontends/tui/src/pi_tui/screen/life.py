@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_tui.editor.history import History
 from pi_tui.screen.talk import Typed
+from pi_tui.session.facts import problems_of, why_no_model
 from pi_tui.view.reduce import reduce
 
 if TYPE_CHECKING:
@@ -198,8 +199,8 @@ class Life(_App):
         self.reports.end()
         self.release()
         self.talk.begin()
-        self.warn(*self.first_problems, *self.talk.about.problems())
-        why = self.talk.about.why_no_model()
+        self.warn(*self.first_problems, *problems_of(self.session))
+        why = why_no_model(self.session)
         if why is not None and not prompts:  # otherwise, the first prompt says it
             self.notice(why, "warning")
         await self.talk.look_up_commands()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -13,7 +14,7 @@ from pi_terminal_kit.jobs import Jobs
 from pi_tui.commands.table import own_commands
 from pi_tui.dialogs.pane import Pane
 from pi_tui.lines.custom import page_rows
-from pi_tui.session.about import About
+from pi_tui.session.facts import problems_of, why_no_model
 from pi_tui.session.lists import Lists
 from pi_tui.view.local_events import BashEnded, BashStarted, CommandRunning, NoticeShown
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pi_tui.keys.bindings import Bindings
     from pi_tui.screen.clipboard import Clipboard
     from pi_tui.screen.themes import Themes
+    from pi_tui.session.about import About
 
 __all__ = ["INTERRUPTED", "Screen", "Talk", "Typed"]
 
@@ -136,13 +138,11 @@ class Talk:
         own: The front end's own commands, by name.
         session_dir: The folder of sessions, if it is not the default.
         lists: The items of the lists that commands show.
-        about: What commands show of pi itself.
     """
 
     def __init__(self, session: Session, screen: Screen, ui: UserInterface, session_dir: str | None = None) -> None:
         self.session = session
         self.lists = Lists(session)
-        self.about = About(session)
         self.screen = screen
         self.ui = ui
         self.session_dir = session_dir
@@ -153,6 +153,13 @@ class Talk:
         self._known: dict[str, CommandInfo] = {}
         self._command_ids = count(1)
         self._refused = ""
+
+    @cached_property
+    def about(self) -> About:
+        """What commands show of pi itself."""
+        from pi_tui.session.about import About
+
+        return About(self.session)
 
     @property
     def cwd(self) -> str:
@@ -205,13 +212,13 @@ class Talk:
             if not job.taken_back:
                 self.notice("Operation aborted")
         except NoModel as error:
-            self.notice(self.about.why_no_model() or str(error), "warning")
+            self.notice(why_no_model(self.session) or str(error), "warning")
         except PiError as error:
             self.notice(str(error), "error")
         except Exception as error:  # noqa: BLE001 - a bug of pi must not end the conversation
             self.notice(f"Unexpected {type(error).__name__}: {str(error) or '(no message)'}", "error")
         self.screen.refresh_facts()
-        self.screen.warn(*self.about.problems())
+        self.screen.warn(*problems_of(self.session))
 
     async def _prompt(self, job: Job[Typed], text: str) -> None:
         typed = job.typed

@@ -1,4 +1,4 @@
-"""What the screen shows of pi itself: plugins, trust, pages, files, the reasons for a missing model or command.
+"""What commands of the screen show of pi itself: plugins, trust, pages, files, why a command is missing.
 
 Only the session's own process knows most of it; over a connection it raises ``UserError``, which says so.
 """
@@ -9,14 +9,14 @@ import io
 import json
 import os
 import time
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from pi_core.conversation.protocol import require_local
-from pi_hookspecs import PiError, UserError
+from pi_core.conversation.only_local import require_local
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from pi_core import AgentSession, Session
     from pi_core.host import PluginHost, PluginRecord
@@ -112,26 +112,6 @@ class About:
         local = self._session.local
         return None if local is None else local.host.why_no_command(name)
 
-    def problems(self) -> Iterator[str]:
-        """Return messages about plugins, settings and costs for the user; each call returns the same ones again."""
-        session, local = self._session, self._session.local
-        yield from session.problems()
-        asks = local is not None and local.settings.get_bool("warnings.anthropicExtraUsage", default=True)
-        if local is not None and local.model is not None and asks:
-            yield from filter(None, [local.models.login_note(local.model.provider)])
-
-    def why_no_model(self) -> str | None:
-        """Return sentences on why no model is selected and what to do.
-
-        None if there is a model, or if the session is in another process, which explains it itself.
-        """
-        local = self._session.local
-        if local is None or local.model is not None:
-            return None
-        from pi_tui.session.no_model import why_no_model
-
-        return why_no_model(local.models)
-
     async def loaded(self) -> list[Loaded]:
         """Return the instructions, skills, prompts and extensions that the session uses, by kind.
 
@@ -222,30 +202,6 @@ class About:
         except OSError as error:
             raise UserError(f"{path} could not be written: {error.strerror or error}") from error
         return str(path)
-
-    def clean(self, text: str) -> str | None:
-        """Return a text without secrets, so that it may be written to a file; None if it may not be written.
-
-        The plugins that know the secrets run in the session's process.
-        """
-        local = self._session.local
-        if local is None:
-            return None
-        try:
-            return local.ctx.secrets.clean(text)
-        except PiError:
-            return None
-
-    def resume_command(self, environ: Mapping[str, str]) -> str | None:
-        """Return the command that continues the session later, for a shell; None if it is not stored."""
-        local = self._session.local
-        if local is None:
-            return None
-        from pi_tui.session.resuming import resume_command
-
-        with suppress(OSError):
-            return resume_command(local, environ)
-        return None
 
     def _local(self, what: str) -> AgentSession:
         return require_local(self._session, what)

@@ -1,16 +1,29 @@
-"""The fields of the footer that no event contains, the rows of ``/session``, and files of the session's computer."""
+"""What the screen shows of a session from its start: the footer, problems, why there is no model, texts of files."""
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pi_hookspecs import PiError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pi_core import Session
 
-__all__ = ["facts_of", "files_below", "session_info", "text_of", "usage_of"]
+__all__ = [
+    "clean_text",
+    "facts_of",
+    "files_below",
+    "problems_of",
+    "resume_command",
+    "session_info",
+    "text_of",
+    "usage_of",
+    "why_no_model",
+]
 
 _MOST_TEXT = 1_000_000
 """Maximum size of a file whose text is read while the screen is drawn."""
@@ -88,3 +101,48 @@ def files_below(session: Session, folder: str) -> Iterator[str]:
         from pi_core.resources.walking import relative_files
 
         yield from relative_files(folder)
+
+
+def problems_of(session: Session) -> Iterator[str]:
+    """Return messages about plugins, settings and costs for the user; each call returns the same ones again."""
+    local = session.local
+    yield from session.problems()
+    asks = local is not None and local.settings.get_bool("warnings.anthropicExtraUsage", default=True)
+    if local is not None and local.model is not None and asks:
+        yield from filter(None, [local.models.login_note(local.model.provider)])
+
+
+def why_no_model(session: Session) -> str | None:
+    """Return sentences on why no model is selected and what to do.
+
+    None if there is a model, or if the session is in another process, which explains it itself.
+    """
+    if session.local is None or session.local.model is not None:
+        return None
+    from pi_tui.session.no_model import why_no_model
+
+    return why_no_model(session.local.models)
+
+
+def clean_text(session: Session, text: str) -> str | None:
+    """Return a text without secrets, so that it may be written to a file; None if it may not be written.
+
+    The plugins that know the secrets run in the session's process.
+    """
+    if session.local is None:
+        return None
+    try:
+        return session.local.ctx.secrets.clean(text)
+    except PiError:
+        return None
+
+
+def resume_command(session: Session, environ: Mapping[str, str]) -> str | None:
+    """Return the command that continues the session later, for a shell; None if it is not stored here."""
+    if session.local is None:
+        return None
+    from pi_tui.session.resuming import resume_command
+
+    with suppress(OSError):
+        return resume_command(session.local, environ)
+    return None

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pi_core.conversation.protocol import require_local
+from pi_core.conversation.only_local import require_local
 from pi_hookspecs import NoModel, UserError
 from pi_tui.selectors.models import ModelRow
 from pi_tui.selectors.picks import Option
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pi_core import AgentSession, Session
     from pi_core.models.sign_in import SignInUI
-    from pi_hookspecs import Model, ProviderInfo, SessionInfo, Theme, ThinkingLevel
+    from pi_hookspecs import ProviderInfo, SessionInfo, Theme, ThinkingLevel
     from pi_tui.selectors.settings import SettingRow
     from pi_tui.selectors.tree_rows import Tree
 
@@ -79,11 +79,7 @@ class Lists:
     async def use_model(self, name: str) -> str:
         """Use a model, by its name or a part of it, with its thinking level after a colon; return its full name."""
         session = self._session
-        if session.local is None:
-            model = _named(name, session.get_available_models())
-            await session.set_model(model)
-            return model.reference
-        match = await session.local.models.resolve(name)
+        match = await session.resolve_model(name)
         await session.set_model(match.model)
         if match.thinking_level is not None:
             await session.set_thinking_level(match.thinking_level)
@@ -326,21 +322,6 @@ def _rename(session: AgentSession, path: str, name: str) -> None:
     from pi_core.session import SessionManager
 
     SessionManager.open(path, host=session.host).append_session_info(name or None)
-
-
-def _named(name: str, models: Sequence[Model]) -> Model:
-    """Return the model with a name, or with a part of a name that no other one has.
-
-    Raises:
-        UserError: No model is meant, or several are.
-    """
-    wanted = name.lower()
-    exact = [each for each in models if wanted in (each.reference.lower(), each.id.lower())]
-    found = exact or [each for each in models if wanted in each.reference.lower()]
-    if len(found) != 1:
-        several = f"{len(found)} models have {name!r} in their names" if found else f"No model is named {name!r}"
-        raise UserError(f"{several}. /model lists them.")
-    return found[0]
 
 
 def _takes_key(info: ProviderInfo) -> bool:
