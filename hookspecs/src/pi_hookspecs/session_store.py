@@ -105,7 +105,9 @@ class IndexedEntries(Protocol):
 
     Core recognises it by the type of ``index``, an ``EntryIndex``, because a list has a method of that name. It may
     have a method ``message(number) -> AgentMessage | None``, if reading only the message of an entry is faster; when
-    that returns None, core reads the entry.
+    that returns None, core reads the entry. A method ``line(number) -> bytes | None`` returns the
+    JSON of an entry as it is stored, without a newline, for answers that pass it on; None if an entry has to be made of
+    it, because it is of an older format, unusual or damaged.
     """
 
     @property

@@ -104,6 +104,11 @@ class TreeNode:
         return self._tree.entry(self._number)
 
     @property
+    def line(self) -> bytes:
+        """The entry as a line of JSON, without its newline."""
+        return self._tree.wire_line(self._number)
+
+    @property
     def children(self) -> Sequence[TreeNode]:
         """The entries that follow it, in the order in which they were appended."""
         return [TreeNode(self._tree, self._names, child) for child in self._tree.children(self._number)]

@@ -51,6 +51,7 @@ class SessionTree:
         self._stored = stored
         self._parses = isinstance(getattr(stored, "index", None), EntryIndex)
         self._read_message: Callable[[int], AgentMessage | None] | None = getattr(stored, "message", None)
+        self._read_line: Callable[[int], bytes | None] | None = getattr(stored, "line", None)
         self._appended: list[SessionEntry] = []
         self._ids = list(index.ids)
         self._stored_count = len(self._ids)
@@ -143,6 +144,16 @@ class SessionTree:
         """Return an entry's message if the store can read it without the entry; else None."""
         read = self._read_message
         return read(number) if read is not None and number < self._stored_count else None
+
+    def wire_line(self, number: int) -> bytes:
+        """Return an entry as a line of JSON without its newline: as it is stored, if the store says that it may be."""
+        read = self._read_line
+        line = read(number) if read is not None and number < self._stored_count else None
+        if line is not None:
+            return line
+        from pi_core.wire import dumps
+
+        return dumps(self.entry(number))
 
     def append(self, entry: SessionEntry) -> int:
         """Add an entry and make it the leaf."""
@@ -277,6 +288,10 @@ class Entries(Sequence["SessionEntry"]):
 
     def __repr__(self) -> str:
         return f"<{self._length} entries>"
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield each entry as a line of JSON, without its newline."""
+        return map(self._tree.wire_line, islice(self._numbers, self._length))
 
     def after(self, entry_id: str) -> Entries | None:
         """Return the entries after the entry with this id, without parsing them; None if no entry has this id."""

@@ -249,13 +249,16 @@ def _get_entries(session: Session, asked: Any, _: Id) -> Answer:
     entries = manager.get_entries() if asked.since is None else manager.get_entries().after(asked.since)
     if entries is None:
         raise UserError(f"Entry not found: {asked.since}")
-    return _present(entries=to_wire([*entries]), leafId=manager.leaf_id)
+    return JsonText(b'{"entries":[' + b",".join(entries.lines()) + b"]" + _leaf(manager.leaf_id) + b"}")
 
 
 def _get_tree(session: Session, _asked: Any, _: Id) -> Answer:
     manager = _here(session).session_manager
-    leaf = b"" if manager.leaf_id is None else b',"leafId":' + dumps(manager.leaf_id)
-    return JsonText(b'{"tree":' + _nodes(manager.get_tree()) + leaf + b"}")
+    return JsonText(b'{"tree":' + _nodes(manager.get_tree()) + _leaf(manager.leaf_id) + b"}")
+
+
+def _leaf(leaf_id: str | None) -> bytes:
+    return b"" if leaf_id is None else b',"leafId":' + dumps(leaf_id)
 
 
 def _nodes(roots: Iterable[Any]) -> bytes:
@@ -270,7 +273,7 @@ def _nodes(roots: Iterable[Any]) -> bytes:
             continue
         if not text[-1].endswith(b"["):
             text.append(b",")
-        text.append(b'{"entry":' + dumps(node.entry) + b"," + _label(node) + b'"children":[')
+        text.append(b'{"entry":' + node.line + b"," + _label(node) + b'"children":[')
         stack.append(iter(node.children))
     return b"".join(text)
 

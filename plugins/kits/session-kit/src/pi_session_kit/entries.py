@@ -10,7 +10,7 @@ import orjson
 from pi_core import dumps, entry_from_wire, message_from_wire
 from pi_hookspecs.errors import PiError
 from pi_hookspecs.session_store import EntryIndex
-from pi_session_kit.forms import completed, is_old, is_old_message, modernised
+from pi_session_kit.forms import completed, is_current_message, is_old, is_old_message, modernised
 from pi_session_kit.lines import parse_line
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class StoredEntries:
     def __init__(self, lines: Lines, on_damage: Callable[[int, str], None] | None = None) -> None:
         self._lines = lines
         self._on_damage = on_damage
+        self._passed_on: dict[int, bool] = {}
         self.index = EntryIndex(ids=lines.ids, parent_ids=lines.parent_ids, types=lines.types, system=lines.system)
 
     def __len__(self) -> int:
@@ -62,21 +63,42 @@ class StoredEntries:
 
     def message(self, number: int) -> AgentMessage | None:
         """Return the message of an entry, parsed alone; None if the whole line must be parsed."""
-        data, start = self._lines.data, self._lines.starts[number]
-        before = _BEFORE_MESSAGE.match(data, start)
-        if before is None:
-            return None
-        begin = before.end()
-        end = data.find(b"\n", begin) - 1
-        if end < 0 or data[end] != _BRACE:
+        place = self._place_of_message(number)
+        if place is None:
             return None
         try:
-            message = orjson.loads(data[begin:end])
+            message = orjson.loads(self._lines.data[place])
             if isinstance(message, dict) and not is_old_message(message):
                 return message_from_wire(message)
         except (PiError, ValueError):  # the lenient parser may accept the line
             pass
         return None
+
+    def line(self, number: int) -> bytes | None:
+        """Return the line of a message if it can be passed on as it is, without making an entry of it; else None."""
+        known = self._passed_on.get(number)
+        if known is None:
+            known = self._passed_on[number] = self._is_current(number)
+        return self.raw(number) if known else None
+
+    def _is_current(self, number: int) -> bool:
+        """Whether an entry is a message in today's format."""
+        place = self._place_of_message(number)
+        if place is None:
+            return False
+        try:
+            return is_current_message(orjson.loads(self._lines.data[place]))
+        except ValueError:
+            return False
+
+    def _place_of_message(self, number: int) -> slice | None:
+        """Return where the message of an entry is, if its line is as pi writes it."""
+        data = self._lines.data
+        before = _BEFORE_MESSAGE.match(data, self._lines.starts[number])
+        if before is None:
+            return None
+        end = data.find(b"\n", before.end()) - 1
+        return slice(before.end(), end) if end >= 0 and data[end] == _BRACE else None
 
     def raw(self, number: int) -> bytes:
         """Return an entry's line from the file, without a newline."""

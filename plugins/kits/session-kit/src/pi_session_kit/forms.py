@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["completed", "is_old", "is_old_message", "modernised"]
+__all__ = ["completed", "is_current_message", "is_old", "is_old_message", "modernised"]
 
 
 def is_old(data: dict[str, Any]) -> bool:
@@ -22,6 +22,46 @@ def is_old(data: dict[str, Any]) -> bool:
 def is_old_message(message: dict[str, Any]) -> bool:
     """Whether a message has a form that only older versions or other programs write."""
     return message.get("role") == "hookMessage" or "tool_use_id" in message or "timestamp" not in message
+
+
+_USAGE = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
+_FIELDS: dict[str, dict[str, Any]] = {
+    "user": {},
+    "assistant": {"api": str, "provider": str, "model": str, "stopReason": str},
+    "toolResult": {"toolCallId": str, "toolName": str, "isError": bool},
+}
+_BLOCKS: dict[str, tuple[tuple[str, Any], ...]] = {
+    "text": (("text", str),),
+    "thinking": (("thinking", str),),
+    "toolCall": (("id", str), ("name", str), ("arguments", dict)),
+    "image": (("data", str), ("mimeType", str)),
+}
+
+
+def is_current_message(message: Any) -> bool:
+    """Whether a message has all that today's format requires, so that its JSON can be passed on."""
+    if not isinstance(message, dict) or is_old_message(message):
+        return False
+    role = message.get("role")
+    fields = _FIELDS.get(role) if isinstance(role, str) else None
+    if fields is None or any(type(message.get(name)) is not kind for name, kind in fields.items()):
+        return False
+    if role == "assistant":
+        usage = message.get("usage")
+        if not isinstance(usage, dict) or not isinstance(usage.get("cost"), dict):
+            return False
+        if any(type(usage.get(name)) is not int for name in _USAGE):
+            return False
+    content = message.get("content")
+    return type(message["timestamp"]) is int and (
+        (type(content) is list and all(map(_is_current_block, content))) or (type(content) is str and role == "user")
+    )
+
+
+def _is_current_block(block: Any) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    fields = _BLOCKS.get(kind) if isinstance(kind, str) else None
+    return fields is not None and all(type(block.get(name)) is wanted for name, wanted in fields)
 
 
 def modernised(
@@ -95,8 +135,8 @@ def completed(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _completed_message(message: dict[str, Any]) -> dict[str, Any]:
-    role = message.get("role")
-    new = {**_MISSING.get(str(role), {}), **message}
+    role = str(message.get("role"))  # a file may have anything there
+    new = {**_MISSING.get(role, {}), **message}
     if role in _WITH_CONTENT and new.get("content") is None:
         new["content"] = []
     elif role in _WITH_BLOCKS and isinstance(new["content"], str):
