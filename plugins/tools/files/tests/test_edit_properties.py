@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pi_tools.editing import match
 from pi_tools.editing.diff import differences
 from pi_tools.editing.match import Edit, apply, normalize, split_lines
 from pi_tools.failure import ToolFailure
@@ -94,7 +96,7 @@ def test_everything_outside_the_matches_keeps_its_bytes(before, middle, between,
     old = normalize(unified(f"<1>{middle}<2>"))
     edits = [Edit(old, "NEW"), *([Edit("<3>x<4>", "<3>y<4>")] if another else [])]
 
-    changed, _, loose = apply(text, edits, "p")
+    changed, _, loose, *_ = apply(text, edits, "p")
 
     assert changed == f"{before}NEW|{between}<3>{'y' if another else 'x'}<4>{after}"
     assert [unified(match.text) for match in loose] == ([] if old in unified(text) else [unified(f"<1>{middle}<2>")])
@@ -109,7 +111,7 @@ def test_a_match_in_normal_form_is_replaced_alone(text, data):
     old = normalize(whole[start:end])
     assume(old.strip())
     try:
-        changed, _, loose = apply(text, [Edit(old, "NEW")], "p")
+        changed, _, loose, *_ = apply(text, [Edit(old, "NEW")], "p")
     except ToolFailure:
         assume(False)
 
@@ -127,13 +129,41 @@ def test_the_patch_makes_the_new_text_of_the_old_one(before, after, keep):
     text = "\n".join([f"top{n}" for n in range(keep)] + ["MARK", *before, "END"] + [f"low{n}" for n in range(keep)])
     middle = "\n".join(["MARK", *before, "END"])
     try:
-        changed, changes, _ = apply(text, [Edit(middle, "\n".join(after))], "p")
+        done = apply(text, [Edit(middle, "\n".join(after))], "p")
     except ToolFailure:
         assume(False)
 
-    patch = differences(text, changed, changes, "p").patch
+    patch = differences(done.old, done.new, done.changes, "p", above=done.above).patch
 
-    assert patched(text, patch) == changed
+    assert patched(text, patch) == done.text
+
+
+@given(odd_files(), odd_files(), st.integers(0, 20), st.integers(0, 20), st.integers(0, 20), st.sampled_from("\n\r"))
+def test_of_a_file_only_the_part_around_the_matches_is_taken_apart(before, after, above, between, below, end):
+    """The reference takes the whole file apart."""
+    top, middle, low = (f"line {n}\n" * count for n, count in enumerate((above, between, below)))
+    text = f"{top}{unified(before)}<1>\n{middle}<2>{unified(after)}\n{low}".replace("\n", end)
+    edits = [Edit("<2>", "new\nlines"), Edit("<1>", "")]
+    with pytest.MonkeyPatch.context() as patch:
+        part = apply(text, edits, "p")
+        patch.setattr(match, "_AROUND", 1000)
+        whole = apply(text, edits, "p")
+
+    assert part.text == whole.text
+    assert len(part.old) <= len(whole.old)
+    height = max(whole.old.count("\n"), whole.new.count("\n"))
+    assert differences(part.old, part.new, part.changes, "p", above=part.above, height=height) == differences(
+        whole.old, whole.new, whole.changes, "p"
+    )
+
+
+def test_the_lines_that_are_compared_do_not_grow_with_the_file():
+    text = "".join(f"line {number}\n" for number in range(10_000))
+
+    done = apply(text, [Edit("line 5000\n", "")], "p")
+
+    assert len(split_lines(done.old)[0]) <= 20
+    assert done.text == text.replace("line 5000\n", "")
 
 
 def patched(text, patch):

@@ -155,17 +155,20 @@ async def _content(operations: EditOperations, absolute: str, path: str) -> byte
 def _changed(content: bytes, edits: list[Edit], path: str) -> tuple[bytes, dict[str, Any], list[str]]:
     """Return the new content, ``details``, and a note for each edit that did not match exactly."""
     from pi_tools.editing.diff import differences
-    from pi_tools.editing.match import apply, split_lines
+    from pi_tools.editing.match import apply
 
     text = _decode(content, path)
     bom = _BOM if text.startswith(_BOM) else ""
     text = text.removeprefix(bom)
-    changed, changes, loose = apply(text, edits, path)
-    what = differences("\n".join(split_lines(text)[0]), "\n".join(split_lines(changed)[0]), changes, path)
+    done = apply(text, edits, path)
+    height = max(text.count("\n"), done.text.count("\n"))
+    if "\r" in text:
+        height = max(done.old.count("\n"), done.new.count("\n"))
+    what = differences(done.old, done.new, done.changes, path, above=done.above, height=height)
     details: dict[str, Any] = {"diff": what.diff, "patch": what.patch}
     if what.first_changed_line is not None:
         details["firstChangedLine"] = what.first_changed_line
-    return (bom + changed).encode(), details, [_note(match, several=len(edits) > 1) for match in loose]
+    return (bom + done.text).encode(), details, [_note(match, several=len(edits) > 1) for match in done.loose]
 
 
 _SHOWN = 200

@@ -35,7 +35,9 @@ class _Hunk(NamedTuple):
     new_end: int
 
 
-def differences(old: str, new: str, changes: Sequence[Change], path: str) -> Differences:
+def differences(
+    old: str, new: str, changes: Sequence[Change], path: str, *, above: int = 0, height: int | None = None
+) -> Differences:
     """Return the differences between two texts, given the changed regions.
 
     Args:
@@ -43,12 +45,15 @@ def differences(old: str, new: str, changes: Sequence[Change], path: str) -> Dif
         new: With line feeds only.
         changes: The touched lines, in order.
         path: For the patch's header.
+        above: The number of lines before both texts, if they are parts.
+        height: The number of line feeds of the longer text, if they are parts.
     """
     before, after = _lines(old), _lines(new)
     hunks = _joined(_hunks(before, after, changes))
-    first = hunks[0].new + 1 if hunks else None
-    width = len(str(max(old.count("\n"), new.count("\n")) + 1))
-    return Differences(_display(before, after, hunks, width), _patch(before, after, hunks, path), first)
+    first = above + hunks[0].new + 1 if hunks else None
+    width = len(str((max(old.count("\n"), new.count("\n")) if height is None else height) + 1))
+    display = _display(before, after, hunks, width=width, above=above)
+    return Differences(display, _patch(before, after, hunks, path, above=above), first)
 
 
 def _lines(text: str) -> list[str]:
@@ -84,12 +89,13 @@ def _joined(hunks: Iterable[_Hunk]) -> list[_Hunk]:
     return joined
 
 
-def _display(before: list[str], after: list[str], hunks: list[_Hunk], width: int) -> str:
+def _display(before: list[str], after: list[str], hunks: list[_Hunk], *, width: int, above: int) -> str:
     out: list[str] = []
     gap = f" {'':>{width}} ..."
+    first = above + 1
 
     def context(start: int, end: int) -> None:
-        out.extend(f" {number + 1:>{width}} {_text(before[number])}" for number in range(start, end))
+        out.extend(f" {first + number:>{width}} {_text(before[number])}" for number in range(start, end))
 
     at = 0
     for index, hunk in enumerate(hunks):
@@ -100,8 +106,8 @@ def _display(before: list[str], after: list[str], hunks: list[_Hunk], width: int
         if tail > head:
             out.append(gap)
         context(tail, hunk.old)
-        out.extend(f"-{number + 1:>{width}} {_text(before[number])}" for number in range(hunk.old, hunk.old_end))
-        out.extend(f"+{number + 1:>{width}} {_text(after[number])}" for number in range(hunk.new, hunk.new_end))
+        out.extend(f"-{first + number:>{width}} {_text(before[number])}" for number in range(hunk.old, hunk.old_end))
+        out.extend(f"+{first + number:>{width}} {_text(after[number])}" for number in range(hunk.new, hunk.new_end))
         at = hunk.old_end
     if hunks:
         end = min(at + _CONTEXT, len(before))
@@ -115,13 +121,14 @@ def _text(line: str) -> str:
     return line.removesuffix("\n")
 
 
-def _patch(before: list[str], after: list[str], hunks: list[_Hunk], path: str) -> str:
+def _patch(before: list[str], after: list[str], hunks: list[_Hunk], path: str, *, above: int) -> str:
     out = [f"--- {path}", f"+++ {path}"]
     for group in _near(hunks):
         first, last = group[0], group[-1]
         start, end = max(first.old - _CONTEXT, 0), min(last.old_end + _CONTEXT, len(before))
         new_start, new_end = first.new - (first.old - start), last.new_end + (end - last.old_end)
-        out.append(f"@@ -{_range(start, end)} +{_range(new_start, new_end)} @@")
+        old_range, new_range = _range(above + start, above + end), _range(above + new_start, above + new_end)
+        out.append(f"@@ -{old_range} +{new_range} @@")
         at = start
         for hunk in group:
             _put(out, " ", before[at : hunk.old])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,11 +55,18 @@ class Loose(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """The text with all edits made, which lines they touched, and which of them did not match exactly; in order."""
+    """The text with all edits made, which lines they touched, and which of them did not match exactly; in order.
+
+    ``old`` and ``new`` are the part of both texts in which that is, with line feeds only and with more lines around it
+    than a diff shows. ``above`` is the number of lines before the part; ``changes`` are counted from its beginning.
+    """
 
     text: str
     changes: list[Change]
     loose: list[Loose]
+    old: str
+    new: str
+    above: int
 
 
 class _Match(NamedTuple):
@@ -95,6 +103,12 @@ def normalize(text: str) -> str:
     return "\n".join(lines).translate(_FUZZY)
 
 
+def _is_normal(text: str) -> bool:
+    """Return whether it is quick to see that a text with line feeds only is in normal form."""
+    blanks = [blank for blank in _JS_SPACES if blank.isascii() and blank in text]
+    return text.isascii() and not any(text.endswith(blank) or f"{blank}\n" in text for blank in blanks)
+
+
 def apply(text: str, edits: Sequence[Edit], path: str) -> Applied:
     """Return the text with all edits made.
 
@@ -109,11 +123,15 @@ def apply(text: str, edits: Sequence[Edit], path: str) -> Applied:
         if not edit.old:
             subject = f"edits[{number}].oldText" if several else "oldText"
             raise ToolFailure(f"{subject} must not be empty in {path}.")
-    lines, endings = split_lines(text)
-    base = "\n".join(lines)
-    matches = _find(base, lines, wanted, path, several=several)
-    result, changes = _rewrite(base, lines, endings, matches)
-    if result == text:
+    base = text if "\r" not in text else _unify(text)
+    matches = _find(base, wanted, path, several=several)
+    begin, end = _part(base, matches) if base is text else (0, len(text))
+    part = text[begin:end]
+    lines, endings = split_lines(part)
+    old = part if base is text else base
+    inside = [match._replace(start=match.start - begin, end=match.end - begin) for match in matches]
+    changed, changes = _rewrite(old, lines, endings, inside)
+    if changed == part:
         tail = (
             "The replacements produced identical content."
             if several
@@ -126,12 +144,27 @@ def apply(text: str, edits: Sequence[Edit], path: str) -> Applied:
         for match in matches
         if not match.exact
     ]
-    return Applied(result, changes, loose)
+    new = "\n".join(split_lines(changed)[0])
+    return Applied(text[:begin] + changed + text[end:], changes, loose, old, new, base.count("\n", 0, begin))
 
 
-def _find(base: str, lines: list[str], edits: Sequence[Edit], path: str, *, several: bool) -> list[_Match]:
+_AROUND = 6
+"""Lines before and after the matches that are looked at: more than a diff shows."""
+
+
+def _part(base: str, matches: Sequence[_Match]) -> tuple[int, int]:
+    """Return begin and end of the whole lines in which all matches are, with some around them."""
+    begin, end = matches[0].start, max(match.end for match in matches)
+    for _ in range(_AROUND):
+        begin = max(base.rfind("\n", 0, begin), 0)
+        found = base.find("\n", end)
+        end = found + 1 if found >= 0 else len(base)
+    return (begin + 1 if base.startswith("\n", begin) and begin else begin), end
+
+
+def _find(base: str, edits: Sequence[Edit], path: str, *, several: bool) -> list[_Match]:
     matches = []
-    normal = _NormalForm(base, lines)
+    normal = _NormalForm(base)
     for number, edit in enumerate(edits):
         start = base.find(edit.old)
         count = normal.count(edit.old)
@@ -158,10 +191,13 @@ def _find(base: str, lines: list[str], edits: Sequence[Edit], path: str, *, seve
 class _NormalForm:
     """A text in normal form, line for line, and which parts of the text its parts come from."""
 
-    def __init__(self, base: str, lines: list[str]) -> None:
+    def __init__(self, base: str) -> None:
         self._base = base
-        self._lines = lines
-        self._text = normalize(base)
+        self._text = base if _is_normal(base) else normalize(base)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._base.split("\n")
 
     def count(self, old: str) -> int:
         """Return how often a text occurs as a reader sees it."""
