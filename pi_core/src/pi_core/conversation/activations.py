@@ -12,7 +12,7 @@ from pi_core.host.registry import Registered
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_core.conversation.parts import Parts
+    from pi_core.conversation.runtime import Runtime
     from pi_core.host import PluginHost
     from pi_core.host.activated import ActivatedPlugin
     from pi_hookspecs import Flag
@@ -24,15 +24,14 @@ class Activations:
     """The ``pi`` of each plugin of a session.
 
     Args:
-        parts: The parts of the conversation, which the plugins use.
+        runtime: The objects that all parts of the session share.
 
     Attributes:
         flags: The options that each plugin registered; kept after ``end``.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._runtime = parts.runtime
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._all: dict[str, ActivatedPlugin] = {}
         self.flags: dict[str, Sequence[Flag]] = {}
 
@@ -72,7 +71,7 @@ class Activations:
     def _bind(self, pi: ActivatedPlugin) -> None:
         self._all[pi.plugin] = pi
         self.flags[pi.plugin] = pi.flags
-        pi.bind(self._parts)
+        pi.bind(self._runtime.plugins.parts)
         started, seconds, failed = pi.activation
         self._runtime.hooks.activated(pi.plugin, started, seconds, failed=failed)
 

@@ -149,7 +149,7 @@ class Parts:
         """Activates plugins and keeps their ``pi`` objects."""
         from pi_core.conversation.activations import Activations
 
-        return Activations(self)
+        return Activations(self.runtime)
 
     @cached_property
     def bus(self) -> Bus:

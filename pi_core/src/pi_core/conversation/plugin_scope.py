@@ -1,24 +1,24 @@
 """The objects that plugins get from a session: one ``ctx`` for all hooks until a reload, and a ``pi`` per plugin.
 
-Their classes call the parts of a conversation, so they are defined above it, in ``plugin_api``, and passed in.
+Their classes call the parts of a conversation, so they are defined above it, in ``plugin_api``, and passed in. The
+parts are passed on as they are; if this module named their type, every part would depend on all others.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.conversation.handles import Handles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_core.conversation.parts import Parts
     from pi_core.host import PluginHost
     from pi_core.host.activated import ActivatedPlugin
     from pi_hookspecs import AbortSignal, PiContext, Tool, ToolCall, ToolContext, ToolUpdate
 
-    MakeContext: TypeAlias = Callable[[Parts], PiContext]
-    MakeToolContext: TypeAlias = Callable[[Parts, ToolCall, ToolUpdate, AbortSignal, Tool | None], ToolContext]
+    MakeContext: TypeAlias = Callable[[Any], PiContext]
+    MakeToolContext: TypeAlias = Callable[[Any, ToolCall, ToolUpdate, AbortSignal, Tool | None], ToolContext]
 
 __all__ = ["PluginScope"]
 
@@ -32,11 +32,11 @@ class PluginScope:
 
     Attributes:
         handles: The ``pi`` objects in use.
-        parts: The parts of the conversation that they use; ``open`` sets it and ``ctx``.
+        parts: The ``Parts`` that they use; ``open`` sets it and ``ctx``.
         ctx: The object that hooks and commands get.
     """
 
-    parts: Parts
+    parts: Any
     ctx: PiContext
 
     def __init__(
@@ -48,7 +48,7 @@ class PluginScope:
         self.pi_of = pi_of
         self._contexts_of = contexts_of
 
-    def open(self, parts: Parts) -> None:
+    def open(self, parts: Any) -> None:
         """Let plugins use a session through its parts."""
         self.parts = parts
         self._make_context()

@@ -23,7 +23,7 @@ def reloader_of(runtime_of):
             runtime,
             start=start,
             is_compacting=lambda: compacting,
-            activations=Activations(runtime.plugins.parts),
+            activations=Activations(runtime),
             offer_tools=lambda: None,
         )
         reloader.runtime = runtime
