@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from pi_core.models.token_estimate import context_tokens, estimate_tokens
     from pi_core.one_shot import arun, run
     from pi_core.plugin_api.activation import register_providers
-    from pi_core.plugin_api.activities import activity_to_wire
-    from pi_core.plugin_api.approvals import approval_to_wire
+    from pi_core.plugin_api.activities import activity_from_wire, activity_to_wire
+    from pi_core.plugin_api.approvals import approval_from_wire, approval_to_wire, label_of
     from pi_core.plugin_api.clean_lines import CleanLines
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from pi_core.session.lookup import find_by_prefix, find_session, list_sessions, new_header
     from pi_core.session.memory import MemoryStore
     from pi_core.session.nesting import nested_sessions
+    from pi_core.session.stats import SessionStats, TokenTotals
     from pi_core.session.stores import DEFAULT_STORE, resolve_store
     from pi_core.session_runtime import (
         AgentSessionRuntime,
@@ -174,8 +175,8 @@ _HOMES = {
     "base.process.stray_output": "terminal_descriptor",
     "base.process.streams": "own_streams print_warning",
     "plugin_api.clean_lines": "CleanLines",
-    "plugin_api.activities": "activity_to_wire",
-    "plugin_api.approvals": "approval_to_wire",
+    "plugin_api.activities": "activity_from_wire activity_to_wire",
+    "plugin_api.approvals": "approval_from_wire approval_to_wire label_of",
     "plugin_api.local_web": "LocalGate read_token",
     "session.memory": "MemoryStore",
     "agent.schema": "CompiledSchema",
@@ -187,6 +188,7 @@ _HOMES = {
     "plugin_api.forms": "field_problem",
     "models.thinking": "thinking_levels",
     "wire.events": "event_from_wire",
+    "session.stats": "SessionStats TokenTotals",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -234,18 +236,22 @@ __all__ = [  # literal, because type checkers read it
     "ScopedModel",
     "Session",
     "SessionManager",
+    "SessionStats",
     "Settings",
     "SettingsManager",
     "Stopped",
     "StoredSessions",
     "SystemPrompt",
     "Timeouts",
+    "TokenTotals",
     "TrustStore",
     "UsageLimits",
+    "activity_from_wire",
     "activity_to_wire",
     "agent_dir",
     "agent_loop",
     "agent_loop_continue",
+    "approval_from_wire",
     "approval_to_wire",
     "arun",
     "ask_for_trust",
@@ -294,6 +300,7 @@ __all__ = [  # literal, because type checkers read it
     "is_recoverable_length",
     "is_running",
     "is_throttling",
+    "label_of",
     "leads_out",
     "limits_of",
     "list_sessions",

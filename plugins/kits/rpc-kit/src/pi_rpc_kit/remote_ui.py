@@ -52,7 +52,7 @@ class Asker:
 
 async def _approved(ui: Any, data: Any, method: str, seconds: float | None) -> str | bool | None:
     """Ask for an approval, and return what answers the selection or the confirmation that it came as."""
-    from pi_core.plugin_api.approvals import approval_from_wire, label_of
+    from pi_core import approval_from_wire, label_of
 
     approval = approval_from_wire(data)
     answer = await ui.approve(approval, timeout=seconds) if approval is not None else None
@@ -63,7 +63,7 @@ async def _approved(ui: Any, data: Any, method: str, seconds: float | None) -> s
 
 def _display(ui: Any, method: str, data: dict[str, Any]) -> None:
     if "activity" in data:
-        from pi_core.plugin_api.activities import activity_from_wire
+        from pi_core import activity_from_wire
 
         ui.set_activity(data["statusKey"] if method == "setStatus" else data["widgetKey"], activity_from_wire(data))
     elif method == "notify":

@@ -9,8 +9,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core.session.stats import SessionStats, TokenTotals
-from pi_core.wire import entry_from_wire, model_from_wire
+from pi_core import SessionStats, TokenTotals, entry_from_wire, model_from_wire
 from pi_hookspecs import ContextUsage, PiError
 
 if TYPE_CHECKING:
