@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pi_acp.peer import Handlers, Peer
     from pi_acp.session import EditorSession
     from pi_acp.start_options import StartOptions
-    from pi_core.host import PluginHost
-    from pi_core.session import SessionManager
+    from pi_core import PluginHost, SessionManager
 
 __all__ = ["Agent"]
 
@@ -84,7 +83,7 @@ class Agent:
 
     async def _logout(self, _params: dict[str, Any]) -> dict[str, Any]:
         """Remove the stored logins of the providers that the sessions use, or of the default one without sessions."""
-        from pi_core.models.registry import ModelRegistry
+        from pi_core import ModelRegistry
 
         models = ModelRegistry(self._host, self._host.settings)
         used = {each.session.model.provider for each in self._sessions.values() if each.session.model is not None}
@@ -101,7 +100,7 @@ class Agent:
 
     async def _new(self, params: dict[str, Any]) -> dict[str, Any]:
         def create(cwd: Path, host: PluginHost) -> SessionManager:
-            from pi_core.session import SessionManager
+            from pi_core import SessionManager
 
             return SessionManager.create(cwd, host=host)
 
@@ -121,7 +120,7 @@ class Agent:
             await open_already.close()
 
         def reopen(cwd: Path, host: PluginHost) -> SessionManager:
-            from pi_core.session import SessionManager
+            from pi_core import SessionManager
 
             stored = SessionManager.find_by_id(session_id, host=host)
             if stored is None:
@@ -137,7 +136,7 @@ class Agent:
         source = self._sessions.get(source_id)
 
         def copy(cwd: Path, host: PluginHost) -> SessionManager:
-            from pi_core.session import SessionManager
+            from pi_core import SessionManager
 
             if source is not None:
                 manager = source.session.session_manager

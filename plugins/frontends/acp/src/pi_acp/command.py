@@ -6,11 +6,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from pi_acp.greeting import greet
-from pi_core.base.process.streams import own_streams
+from pi_core import own_streams
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["run"]
 

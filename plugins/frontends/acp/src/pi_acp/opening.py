@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 from pi_acp.session import EditorSession
 from pi_acp.settings import TERMINAL
 from pi_acp.start_options import StartOptions
-from pi_core.base.process.streams import print_warning
+from pi_core import (
+    LocalExtensions,
+    ModelRegistry,
+    PluginHost,
+    Settings,
+    create_agent_session,
+    print_warning,
+    register_providers,
+)
 from pi_core.conversation.toolbox import with_servers
-from pi_core.create import create_agent_session
-from pi_core.host import PluginHost
-from pi_core.host.extensions import LocalExtensions
-from pi_core.models.registry import ModelRegistry
-from pi_core.plugin_api.activation import register_providers
-from pi_core.settings import Settings
 from pi_hookspecs import ToolCallResult, UserError, hookimpl
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_acp.client import Client
-    from pi_core.session import SessionManager
+    from pi_core import SessionManager
     from pi_hookspecs import PiAPI, PiContext, ToolCallEvent
 
 __all__ = ["SessionHooks", "open_session"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pi_core.session import SessionManager
+    from pi_core import SessionManager
 
 __all__ = ["replayed"]
 

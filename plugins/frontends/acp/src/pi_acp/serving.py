@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pi_acp.agent import Agent
 from pi_acp.peer import Peer
 from pi_client.lines import LineReader, LineWriter
-from pi_core.base.process.signals import OrderlyEnd
-from pi_core.base.process.streams import print_warning
+from pi_core import OrderlyEnd, print_warning
 
 if TYPE_CHECKING:
     from pi_acp.greeting import Greeted
     from pi_acp.start_options import StartOptions
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["serve"]
 

@@ -15,8 +15,7 @@ from pi_acp.replay import replayed
 from pi_acp.tool_calls import changed_line, diffs_of, path_of
 from pi_acp.ui import AcpUI
 from pi_acp.updates import Updates
-from pi_core.base.error_text import error_text
-from pi_core.base.process.streams import print_warning
+from pi_core import error_text, print_warning
 from pi_hookspecs import MissingKey, NoModel
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_acp.client import Client
-    from pi_core.conversation import AgentSession
-    from pi_core.session.stats import TokenTotals
+    from pi_core import AgentSession, TokenTotals
     from pi_hookspecs import AbortSignal, AssistantMessage, ImageContent, ToolCallEvent
 
 __all__ = ["EditorSession"]

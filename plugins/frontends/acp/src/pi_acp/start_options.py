@@ -12,7 +12,7 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import ThinkingLevel
 
 __all__ = ["StartOptions", "read_options"]

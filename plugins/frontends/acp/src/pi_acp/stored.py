@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.peer import INVALID_PARAMS, RpcError
-from pi_core.session import SessionManager
+from pi_core import SessionManager
 
 if TYPE_CHECKING:
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import SessionInfo
 
 __all__ = ["delete", "list_page"]
@@ -47,7 +47,7 @@ async def delete(host: PluginHost, session_id: str) -> bool:
     Raises:
         RpcError: Another process uses it, or it is not kept in a file.
     """
-    from pi_core.session.stores import resolve_store
+    from pi_core import resolve_store
     from pi_hookspecs import DeletingStore
 
     stored = await asyncio.to_thread(SessionManager.find_by_id, session_id, host=host)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.prompt import blocks_of
-from pi_core.base.paths import expand_home
-from pi_core.wire import dumps
+from pi_core import dumps, expand_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

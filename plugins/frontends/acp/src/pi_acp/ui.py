@@ -8,8 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.permissions import chosen_option
-from pi_core.plugin_api.approvals import label_of
-from pi_core.plugin_api.dialogs import DialogUI
+from pi_core import DialogUI, label_of
 from pi_core.plugin_api.forms import ask_fields, field_problem
 from pi_hookspecs import FormField
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from pi_acp.client import Client
-    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_core import DialogRequest
     from pi_hookspecs import AbortSignal, Approval, NoticeLevel, ToolCallEvent
 
 __all__ = ["AcpUI"]

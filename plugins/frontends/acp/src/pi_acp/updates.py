@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp.options import config_options
 from pi_acp.tool_calls import call_fields, kind_of, output_fields
-from pi_core.base.process.streams import print_warning
+from pi_core import print_warning
 from pi_hookspecs import AssistantMessage, text_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_acp.client import Client
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_hookspecs import AbortSignal
 
 __all__ = ["Chunks", "Updates"]
