@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_client import PiClient, ServedSession
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import SettingsView
     from pi_rpc_kit.remote import RemoteSession
     from pi_tui.printed import Printed

@@ -6,7 +6,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from pi_core.base.terminal_text import clean_text, one_line
+from pi_core import clean_text, one_line
 
 if TYPE_CHECKING:
     from pi_core.hooks.loop_watch import Block

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pi_core.plugin_api.dialogs import DialogUI
+from pi_core import DialogUI
 from pi_tui.dialogs.select import YES, Confirm, Select
 from pi_tui.dialogs.text import TextDialog
 from pi_tui.view.clean import clean_line
@@ -21,7 +21,7 @@ from pi_tui.view.local_events import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_core import DialogRequest
     from pi_hookspecs import (
         AbortSignal,
         Activity,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import NoModel
 
 if TYPE_CHECKING:
-    from pi_core.models.registry import ModelRegistry
+    from pi_core import ModelRegistry
 
 __all__ = ["why_no_model"]
 

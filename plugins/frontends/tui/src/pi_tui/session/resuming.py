@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
 
 __all__ = ["resume_command"]
 

@@ -9,7 +9,7 @@ from pi_tui.selectors.settings import SettingRow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.settings import Settings
+    from pi_core import Settings
 
 __all__ = ["read_settings"]
 

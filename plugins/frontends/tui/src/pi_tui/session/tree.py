@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.base.error_text import error_text
+from pi_core import error_text
 from pi_hookspecs import text_of
 from pi_tui.lines.tools.view import label
 from pi_tui.selectors.tree_rows import Tree, TreeEntry
@@ -13,7 +13,7 @@ from pi_tui.view.skills import as_typed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pi_core.session import SessionManager
+    from pi_core import SessionManager
     from pi_core.session.nodes import TreeNode
 
 __all__ = ["read_tree"]

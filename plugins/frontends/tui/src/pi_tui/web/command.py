@@ -12,7 +12,7 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["web"]
 
@@ -40,7 +40,7 @@ def web(arguments: Sequence[str], host: PluginHost) -> int:
     Raises:
         UserError: The port cannot be used, or textual-serve is not installed.
     """
-    from pi_core.plugin_api.local_web import read_token
+    from pi_core import read_token
     from pi_tui.web.server import serve_screen
 
     if arguments[:1] in (["-h"], ["--help"]):

@@ -13,7 +13,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pi_core.plugin_api.local_web import LocalGate
+from pi_core import LocalGate
 from pi_hookspecs import UserError
 from pi_tui.web.page_terminal import page_terminal
 
