@@ -10,8 +10,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pi_core import run_installer
 from pi_core.host.guarded import LOAD_SECONDS
-from pi_core.host.installers import run_installer
 from pi_core.host.overlay import read_pth
 from pi_hookspecs import UserError
 from pi_packages.base import Base

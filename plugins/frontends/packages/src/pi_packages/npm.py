@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_core.host.installers import NPM_SHORT_WAITS, npm_command, run_installer
+from pi_core import NPM_SHORT_WAITS, npm_command, run_installer
 from pi_hookspecs import UserError
 from pi_packages.trees import MAX_BYTES, MAX_FILES, check_links, draft_of, folder_for, integrity_key, tree_hash
 

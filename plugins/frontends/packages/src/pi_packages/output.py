@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from pi_core.base.terminal_text import clean_text
+from pi_core import clean_text
 
 __all__ = ["print_json", "print_lines", "say"]
 

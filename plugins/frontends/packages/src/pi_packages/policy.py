@@ -10,7 +10,7 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pi_core.settings import Settings
+    from pi_core import Settings
 
 __all__ = ["check_allowed", "check_denied"]
 

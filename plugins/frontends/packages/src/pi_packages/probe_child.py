@@ -14,9 +14,7 @@ def main(request_file: str) -> None:
     """Index the plugins in the requested folder, and write the records to the requested file."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     sys.path[:] = request["paths"]
-    from pi_core.host import PluginHost
-    from pi_core.host.discovery import find_plugins
-    from pi_core.settings import Settings
+    from pi_core import PluginHost, Settings, find_plugins
 
     settings = Settings.in_memory({"hooks": {"timeout": request["seconds"]}}, request["scratch"])
     others = {each.name for each in find_plugins()[0]} - set(request["plugins"])

@@ -7,7 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from pi_core.base.paths import expand_home, home_dir
+from pi_core import expand_home, home_dir
 from pi_core.host.extensions.places import find_extensions
 from pi_core.host.extras import missing_extras
 from pi_core.host.installers import find_program
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["surroundings"]
 
@@ -72,8 +72,7 @@ def _settings(host: PluginHost) -> Iterator[Row]:
 
 
 def _models(host: PluginHost) -> Iterator[Row]:
-    from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.activation import register_providers
+    from pi_core import ModelRegistry, register_providers
 
     models = ModelRegistry(host, host.settings, os.environ)
     register_providers(host, models)

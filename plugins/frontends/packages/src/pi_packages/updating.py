@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Mapping
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_packages.change import Context
     from pi_packages.entries import Scope
 
