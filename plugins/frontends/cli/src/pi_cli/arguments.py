@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pi_cli.option_table import Option
-    from pi_core.host import PluginRecord
+    from pi_core import PluginRecord
 
 __all__ = ["FirstWord", "first_word", "parse", "peek"]
 

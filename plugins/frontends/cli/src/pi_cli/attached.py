@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli.event_rows import EventRows
 from pi_cli.screen import Screen
-from pi_core.wire import message_from_wire
-from pi_core.wire.events import event_from_wire
+from pi_core import event_from_wire, message_from_wire
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from pi_cli.options import Options, Prompt
     from pi_client import Event, ServedSession
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import AssistantMessage, SettingsView
 
 __all__ = ["EventText", "Servers", "ask_served", "reporting_client_errors"]

@@ -14,7 +14,7 @@ from pi_cli.words import one_line
 from pi_hookspecs import MissingKey, PiError, RequestFailed, UnknownName, UserError, now_ms
 
 if TYPE_CHECKING:
-    from pi_core.models.registry import ModelRegistry
+    from pi_core import ModelRegistry
 
 __all__ = ["check", "print_key"]
 

@@ -17,8 +17,7 @@ from pi_hookspecs import PiError, UnknownName, UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.host import PluginHost
-    from pi_core.models.registry import ModelRegistry
+    from pi_core import ModelRegistry, PluginHost
 
 __all__ = ["run_auth"]
 
@@ -78,8 +77,7 @@ def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
     Raises:
         PiError: It failed.
     """
-    from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.activation import register_providers
+    from pi_core import ModelRegistry, register_providers
 
     if list(arguments[:1]) == ["list"]:
         arguments = ["check", *arguments[1:]]

@@ -81,7 +81,7 @@ def _versions(ctx: PiContext) -> Iterator[str]:
 def _plugins() -> Iterator[str]:
     """Yield the distributions with plugins; those of pi's own version in one row."""
     from pi_cli import __version__
-    from pi_core.host.discovery import find_plugins
+    from pi_core import find_plugins
 
     found = {each.distribution: each.version for each in find_plugins()[0]}
     ours = [name for name, version in found.items() if name.startswith("pluggypi-") and version == __version__]

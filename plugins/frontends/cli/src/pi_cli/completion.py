@@ -15,13 +15,13 @@ from pi_cli.click_line import as_click, common_options, parse_strictly
 from pi_cli.help import subcommands
 from pi_cli.option_table import own_options, plugin_flags
 from pi_cli.words import one_line
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 from pi_hookspecs import THINKING_LEVELS, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pi_core.host import PluginRecord
+    from pi_core import PluginRecord
 
 __all__ = ["VARIABLE", "complete", "run_completion"]
 

@@ -20,8 +20,7 @@ from pi_terminal_kit.words import width_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pi_core.host import PluginHost
-    from pi_core.settings import Settings
+    from pi_core import PluginHost, Settings
 
 __all__ = ["run_config"]
 

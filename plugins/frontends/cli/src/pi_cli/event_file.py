@@ -48,7 +48,7 @@ def _read(path: str) -> dict[str, Any]:
 
 def _from_wire(data: dict[str, Any], kind: type[Any]) -> Any:
     """Parse a value and reject unknown fields: in a file written by hand they are mistakes."""
-    from pi_core.wire import from_wire, wire_name
+    from pi_core import from_wire, wire_name
 
     known = ["type", *(wire_name(field.name) for field in fields(kind) if field.name != "signal")]
     for name in data:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_cli.options import Options
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["export"]
 
@@ -45,6 +45,6 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
 
 def _cleaner(host: PluginHost) -> Callable[[str], str]:
     """Return a function that removes secrets from a text, for use outside a conversation."""
-    from pi_core.plugin_api.secrets import PluginSecrets
+    from pi_core import PluginSecrets
 
     return PluginSecrets.of_host(host).clean

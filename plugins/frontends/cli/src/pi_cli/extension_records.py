@@ -7,16 +7,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pi_cli.report import warn
+from pi_core import PluginRecord
 from pi_core.host.kinds import KINDS
-from pi_core.host.records import PluginRecord
 from pi_hookspecs import answers_of
 from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.hooks.dispatcher import HookDispatcher
-    from pi_core.host import PluginHost
+    from pi_core import HookDispatcher, PluginHost
 
 __all__ = ["all_records", "extension_record", "implemented", "left_out_records"]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pi_cli.report import say
 from pi_cli.subcommands import is_subcommand
+from pi_core import PluginRecord
 from pi_core.host.extensions.places import BUILTIN
 from pi_core.host.kinds import KINDS
-from pi_core.host.records import PluginRecord
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pi_cli.options import Options
     from pi_cli.run_sources import RunSource
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_core.host.extensions.places import ExtensionSource
     from pi_hookspecs import Flag
 
@@ -39,7 +39,7 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
     Raises:
         UserError: The argument of ``-e`` is neither an existing path nor a requirement, or it is a subcommand.
     """
-    from pi_core.host.extensions import LocalExtensions
+    from pi_core import LocalExtensions
 
     for given in early.extensions:
         if is_subcommand(given, host) and not (cwd / given).exists():  # not a stranger's distribution of this name

@@ -6,13 +6,13 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pi_core.base.replacing import replace_file
+from pi_core import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import HookCounters
 
 __all__ = ["calls_text", "recall_calls", "remember_calls"]

@@ -18,7 +18,7 @@ from pi_hookspecs.specs import all_hookspecs, spec_modules
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import Answers
 
 __all__ = ["run_hooks"]

@@ -23,8 +23,8 @@ from pi_hookspecs.specs import all_hookspecs
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
+    from pi_core import PluginHost
     from pi_core.hooks.dispatcher import HookImplementation
-    from pi_core.host import PluginHost
     from pi_hookspecs import ExtensionErrorEvent
 
 __all__ = ["Call", "fire", "run_fire"]
@@ -145,7 +145,7 @@ def _record_calls(each: HookImplementation, plugin: str | None) -> Call | None:
 
 
 def _recorder(ask: Callable[[Any, Any], Any], call: Call) -> Callable[[Any, Any], Awaitable[Any]]:
-    from pi_core.wire import to_wire
+    from pi_core import to_wire
 
     async def asked(event: Any, ctx: Any) -> Any:
         before, started = to_wire(event), time.perf_counter()
@@ -168,7 +168,7 @@ def _recorder(ask: Callable[[Any, Any], Any], call: Call) -> Callable[[Any, Any]
 
 
 def _plain(hook: str, calls: list[Call], answer: Any, refusal: str | None) -> dict[str, Any]:
-    from pi_core.wire import to_wire
+    from pi_core import to_wire
 
     return {
         "hook": hook,
@@ -213,7 +213,7 @@ def _outcome(call: Call) -> str:
 
 def _format(value: Any) -> str:
     """Return a value as a line: the fields of a result that are set, any other value as JSON."""
-    from pi_core.wire import to_wire
+    from pi_core import to_wire
 
     if value is None:
         return "none"

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli.prompt_run import PromptRun, has_failed
 from pi_cli.screen import Screen
-from pi_core.base.terminal_text import clean_text
-from pi_core.plugin_api.clean_lines import CleanLines
-from pi_core.wire import dumps, is_on_wire, to_wire
+from pi_core import CleanLines, clean_text, dumps, is_on_wire, to_wire
 
 if TYPE_CHECKING:
     from pi_cli.options import Options
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_hookspecs import AssistantMessage
 
 __all__ = ["run_json"]

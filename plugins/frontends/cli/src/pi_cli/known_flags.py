@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_cli.extensions import FLAGS, added_flags, flag_records
-from pi_core.base.replacing import replace_file
-from pi_core.host.records import PluginRecord
+from pi_core import PluginRecord, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_core.host.extensions.places import ExtensionSource
     from pi_hookspecs import Flag
 

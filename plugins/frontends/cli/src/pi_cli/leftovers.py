@@ -19,7 +19,7 @@ from pi_core.hooks.acting import acting_plugin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
 
 __all__ = ["LastMoment", "leave_exit_handlers", "leave_threads"]
 

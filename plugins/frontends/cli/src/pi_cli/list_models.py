@@ -13,8 +13,7 @@ from pi_terminal_kit.words import width_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pi_core.host import PluginHost
-    from pi_core.models.registry import ModelRegistry
+    from pi_core import ModelRegistry, PluginHost
     from pi_hookspecs import Model
 
 __all__ = ["list_models", "size"]
@@ -33,9 +32,8 @@ def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, ev
         environ: The environment, for keys.
         everything: Include unusable models.
     """
+    from pi_core import ModelRegistry, register_providers
     from pi_core.models.patterns import searched
-    from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.activation import register_providers
 
     registry = ModelRegistry(host, host.settings, environ)
     register_providers(host, registry)

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from pi_cli.options import PromptOptions
-    from pi_core import AgentSession
-    from pi_core.host import PluginHost
+    from pi_core import AgentSession, PluginHost
 
 __all__ = ["session_to_look_at"]
 
@@ -31,11 +30,9 @@ async def session_to_look_at(
         options: About system prompt, skills, templates and themes.
         tools: Names of the active tools; the default ones when None.
     """
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession, ModelRegistry, SessionManager
     from pi_core.conversation.toolbox import Toolbox
     from pi_core.create import build_runtime
-    from pi_core.models.registry import ModelRegistry
-    from pi_core.session import SessionManager
 
     cwd, loader = Path.cwd(), resource_loader(options)
     loader.use(cwd=cwd, settings=host.settings, host=host)

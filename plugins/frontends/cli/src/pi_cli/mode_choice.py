@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pi_cli.options import Options
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import Mode
 
 __all__ = ["has_terminal", "interactive_modes", "named_mode"]

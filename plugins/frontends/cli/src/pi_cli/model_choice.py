@@ -10,9 +10,8 @@ from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from pi_cli.options import Options
+    from pi_core import ModelRegistry, SessionManager
     from pi_core.models.patterns import ModelMatch
-    from pi_core.models.registry import ModelRegistry
-    from pi_core.session import SessionManager
     from pi_hookspecs import Model, ThinkingLevel
 
 __all__ = ["ModelChoice", "choice_without_model", "choose_model"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pi_core.host import PluginRecord
+    from pi_core import PluginRecord
 
 __all__ = ["Option", "common_options", "flag_option", "option_groups", "own_options", "plugin_flags", "prompt_options"]
 

@@ -11,13 +11,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from pi_cli.report import say, warn
-from pi_core.host.installers import is_offline
+from pi_core import is_offline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pi_core.settings import Settings
+    from pi_core import Settings
 
 __all__ = ["install_missing"]
 

@@ -15,16 +15,14 @@ import click
 from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.report import print_json, print_lines, say, warn
 from pi_cli.words import shorten
-from pi_core.base.paths import below_home
-from pi_core.base.terminal_text import one_line
-from pi_core.settings.trust import TrustStore
+from pi_core import TrustStore, below_home, one_line
 from pi_hookspecs import Permission, UserError
 from pi_terminal_kit.words import is_path, path_end, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import PermissionPlace, PiContext
 
 __all__ = ["ApprovedPackages", "TrustedFolders", "run_permissions", "show_permissions"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from importlib.resources.abc import Traversable
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["run_plugin", "write_plugin"]
 

@@ -25,7 +25,7 @@ from pi_terminal_kit.words import width_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.host import PluginHost, PluginRecord, Problem
+    from pi_core import PluginHost, PluginRecord, Problem
 
 __all__ = ["run_plugins"]
 

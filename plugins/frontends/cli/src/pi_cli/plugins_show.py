@@ -20,8 +20,7 @@ from pi_hookspecs.specs import all_hookspecs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.hooks.dispatcher import HookDispatcher
-    from pi_core.host import PluginHost, PluginRecord
+    from pi_core import HookDispatcher, PluginHost, PluginRecord
 
 __all__ = ["show_plugin"]
 

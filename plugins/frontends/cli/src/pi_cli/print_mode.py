@@ -16,7 +16,7 @@ from pi_cli.screen import Screen
 
 if TYPE_CHECKING:
     from pi_cli.options import Options
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_hookspecs import AssistantMessage, CustomMessage
 
 __all__ = ["PrintRun", "run_print"]

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pi_cli.report import warn
 from pi_cli.subcommands import is_subcommand
-from pi_core.base.paths import agent_dir
-from pi_core.host import PluginHost
+from pi_core import PluginHost, ProjectTrust, Settings, agent_dir
 from pi_core.host.overlay import join_overlay, join_packages, leave_overlay, user_root
-from pi_core.settings import Settings
-from pi_core.settings.trust import ProjectTrust
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -124,7 +121,7 @@ def _mentions_trust(source: ExtensionSource) -> bool:
 
 async def _ask(host: PluginHost, trust: ProjectTrust, *, may_ask: bool) -> ProjectTrust:
     """Ask plugins, then the user line by line: a full front end may depend on the project and is not loaded yet."""
-    from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
+    from pi_core import ask_for_trust, confirm_trust
 
     if not may_ask:
         return await ask_for_trust(host, trust, report=warn)

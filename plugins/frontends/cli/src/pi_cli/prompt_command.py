@@ -14,14 +14,13 @@ from pi_cli.option_table import prompt_options
 from pi_cli.prompt_options import parsed_prompt_options
 from pi_cli.report import print_json, print_lines
 from pi_cli.words import one_line
-from pi_core.base.terminal_text import clean_text
+from pi_core import clean_text
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.host import PluginHost
-    from pi_core.system_prompt import PromptPart
+    from pi_core import PluginHost, PromptPart
 
 __all__ = ["run_prompt"]
 

@@ -9,7 +9,7 @@ from pi_cli.options import PromptOptions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pi_core.resources import DefaultResourceLoader
+    from pi_core import DefaultResourceLoader
 
 __all__ = ["parsed_prompt_options", "resource_loader"]
 
@@ -31,7 +31,7 @@ def parsed_prompt_options(params: Mapping[str, Any]) -> PromptOptions:
 
 def resource_loader(chosen: PromptOptions, environ: Mapping[str, str] | None = None) -> DefaultResourceLoader:
     """Return a loader for the paths of the options; the session adds its folder, settings and plugins."""
-    from pi_core.resources import DefaultResourceLoader
+    from pi_core import DefaultResourceLoader
 
     return DefaultResourceLoader(
         no_context_files=chosen.no_context_files,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from pi_cli.event_rows import Notices
 from pi_cli.report import trace_line
 from pi_cli.words import one_line
-from pi_core.base.process.signals import OrderlyEnd
+from pi_core import OrderlyEnd
 from pi_core.plugin_api.context import NoUserInterface
 from pi_hookspecs import PiError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pi_cli.options import Options
     from pi_cli.screen import Screen
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_hookspecs import AssistantMessage, NoticeLevel, UserInterface
 
 __all__ = ["PromptRun", "has_failed"]

@@ -20,8 +20,7 @@ from pi_terminal_kit.words import width_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core import AgentSession
-    from pi_core.host import PluginHost
+    from pi_core import AgentSession, PluginHost
     from pi_hookspecs import Resource, ResourceSet
 
 __all__ = ["run_resources"]

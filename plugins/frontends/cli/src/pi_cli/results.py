@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pi_cli.words import COLORS, shorten
-from pi_core.base.terminal_text import clean_text
+from pi_core import clean_text
 from pi_terminal_kit.words import count, duration
 
 if TYPE_CHECKING:

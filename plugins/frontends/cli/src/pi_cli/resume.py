@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pi_cli.words import one_line, shorten
-from pi_core.session import SessionManager
+from pi_core import SessionManager
 from pi_hookspecs import UserError
 from pi_terminal_kit.words import age, count, session_title
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_cli.options import Options
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import SessionInfo, UserInterface
 
 __all__ = ["ask_for_session", "choose_among", "line_ui"]
@@ -51,7 +51,7 @@ async def ask_for_session(
 
 async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> SessionInfo | None:
     """Show the sessions, the latest first, children under their parents, and return the chosen one."""
-    from pi_core.session.nesting import nested_sessions
+    from pi_core import nested_sessions
 
     labels: dict[str, SessionInfo] = {}
     now = time.time()

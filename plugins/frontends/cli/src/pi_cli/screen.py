@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pi_cli.wrap import WordWrap, folded
-from pi_core.base.terminal_text import clean_text
+from pi_core import clean_text
 
 if TYPE_CHECKING:
     from typing import TextIO

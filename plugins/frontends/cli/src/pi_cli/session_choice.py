@@ -7,8 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_core.base.paths import expand_home
-from pi_core.session import SessionManager
+from pi_core import SessionManager, expand_home
 from pi_core.session.stores import NoStore
 from pi_hookspecs import UserError
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_cli.options import Options
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import SessionInfo
 
 __all__ = ["choose_session", "stored_session"]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from pi_cli.words import one_line
-from pi_core.base.paths import expand_home
-from pi_core.session import SessionManager
+from pi_core import SessionManager, expand_home
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_cli.options import Options
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_hookspecs import UserInterface
 
 __all__ = ["ask_for_folder"]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from pi_cli.arguments import FirstWord
     from pi_cli.options import Options
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
     from pi_core.host.extensions.places import ExtensionSource
     from pi_hookspecs import Mode
 
@@ -156,9 +156,8 @@ def _working_directory() -> Path:
 def _complete(environ: Mapping[str, str], cwd: Path) -> int:
     from pi_cli.completion import VARIABLE, complete
     from pi_cli.known_flags import recall
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost, Settings
     from pi_core.host.overlay import join_packages
-    from pi_core.settings import Settings
 
     host = PluginHost(Settings.load(cwd, environ=environ))
     join_packages(host.settings, cwd)
@@ -180,9 +179,8 @@ def _names(text: str) -> list[str]:
 
 
 def _installed(cwd: Path, environ: Mapping[str, str], disabled: Sequence[str]) -> PluginHost:
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost, Settings
     from pi_core.host.overlay import join_packages
-    from pi_core.settings import Settings
 
     host = PluginHost(Settings.load(cwd, environ=environ, trust=False), disabled=disabled)
     join_packages(host.settings)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pi_cli.arguments import FirstWord
     from pi_cli.options import Options
-    from pi_core.host import PluginHost, PluginRecord
+    from pi_core import PluginHost, PluginRecord
     from pi_hookspecs import Subcommand
 
 __all__ = [
@@ -261,7 +261,7 @@ def refuse_near_miss(word: FirstWord | None, host: PluginHost) -> None:
         return
     import shlex
 
-    from pi_core.host.extras import install_command
+    from pi_core import install_command
 
     as_prompt = f"To send it as a prompt, put it after --: pi -- {shlex.join([word.text, *word.after])}"
     if word.text in EXTRAS:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli.report import say
 from pi_cli.words import one_line, plain_row
-from pi_core.base.terminal_text import clean_text
-from pi_core.plugin_api.dialogs import DialogUI
+from pi_core import DialogUI, clean_text
 from pi_terminal_kit.browser import has_browser, open_page
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
-    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_core import DialogRequest
     from pi_hookspecs import AbortSignal, Approval, FormField, NoticeLevel
 
 __all__ = ["TerminalUI"]

@@ -9,15 +9,13 @@ import click
 
 from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.report import print_lines, say
-from pi_core.base.paths import expand_home
-from pi_core.base.terminal_text import clean_text
-from pi_core.settings.trust import ProjectTrust, TrustStore
+from pi_core import ProjectTrust, TrustStore, clean_text, expand_home
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["run_trust"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pi_core.base.terminal_text import clean_text, one_line
+from pi_core import clean_text, one_line
 from pi_terminal_kit.words import fitting, width_of
 
 __all__ = ["COLORS", "one_line", "plain_row", "sentences", "shorten"]

@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pi_cli.report import say
-from pi_core.base.paths import agent_dir
-from pi_core.base.worktrees import worktree_folder
+from pi_core import agent_dir, worktree_folder
 from pi_git_kit import (
     GitFailed,
     add_parts,

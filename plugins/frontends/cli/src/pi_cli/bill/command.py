@@ -15,8 +15,8 @@ from pi_hookspecs import UnknownName, UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pi_core import PluginHost
     from pi_core.conversation.bill import Row
-    from pi_core.host import PluginHost
 
 __all__ = ["show_bill", "show_timing"]
 

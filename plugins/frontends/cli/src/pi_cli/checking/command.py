@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pi_cli.checking.subject import Subject
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["check_plugin"]
 

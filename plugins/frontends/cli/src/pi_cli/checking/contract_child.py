@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pi_core.host import PluginHost, PluginRecord
+    from pi_core import PluginHost, PluginRecord
 
 __all__ = ["main"]
 
@@ -19,9 +19,7 @@ def main(request_file: str) -> None:
     """Write problems, registrations, calls and tokens of the plugins that a request names to its answer file."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     sys.path[:] = [*request["first"], *sys.path, *request["paths"]]
-    from pi_core.host import PluginHost
-    from pi_core.host.discovery import find_plugins
-    from pi_core.settings import Settings
+    from pi_core import PluginHost, Settings, find_plugins
 
     settings = Settings.in_memory({}, request["scratch"])
     others = {each.name for each in find_plugins()[0]} - {*request["plugins"]}

@@ -11,7 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 from pi_hookspecs import UserError
 from pi_hookspecs.values import ReprMixin
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pi_cli.checking.findings import Level
     from pi_cli.checking.subject import Subject
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["check_contract", "check_import"]
 

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import define, field
 
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 from pi_core.host.discovery import ENTRY_POINT_GROUP
 from pi_hookspecs import UnknownName, UserError
 from pi_hookspecs.values import ReprMixin
@@ -28,7 +28,7 @@ from pi_hookspecs.values import ReprMixin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["Subject", "editable_folder", "find_subject"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
     from pi_client import Event, PiClient, UiRequest
-    from pi_core.host import PluginHost
+    from pi_core import PluginHost
 
 __all__ = ["attach_lines"]
 

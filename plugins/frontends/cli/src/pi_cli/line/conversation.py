@@ -24,8 +24,7 @@ from pi_terminal_kit.jobs import Jobs
 if TYPE_CHECKING:
     from pi_cli.options import Options
     from pi_cli.screen import Screen
-    from pi_core.base.process.signals import OrderlyEnd
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession, OrderlyEnd
     from pi_hookspecs import CommandInfo, UserInterface
     from pi_terminal_kit.jobs import Job
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pi_cli.line.terminal import LineInput
     from pi_cli.line.typed import Line
     from pi_cli.options import Options
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
 
 
 __all__ = ["run_line"]

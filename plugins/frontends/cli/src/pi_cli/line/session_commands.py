@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pi_cli.line.tail import show_tail
 from pi_cli.line.tree import FILTERS, Row, tree_rows
 from pi_cli.words import one_line, shorten
-from pi_core.base.paths import below_home
+from pi_core import below_home
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ async def new(conversation: Conversation, _argument: str) -> None:
 async def resume(conversation: Conversation, _argument: str) -> None:
     """Continue a stored session that the user chooses."""
     from pi_cli.resume import choose_among
-    from pi_core.session import SessionManager
+    from pi_core import SessionManager
 
     session = conversation.session
     stored = SessionManager.list(session.cwd, conversation.options.session_dir, host=session.host)

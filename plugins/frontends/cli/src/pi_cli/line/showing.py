@@ -9,7 +9,7 @@ from pi_cli.print_mode import PrintRun
 from pi_cli.prompt_run import has_failed
 from pi_cli.results import all_rows, last_line, preview_rows
 from pi_cli.words import one_line, plain_row, shorten
-from pi_core.base.paths import expand_home
+from pi_core import expand_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_cli.line.typed import Line
     from pi_cli.options import Options
     from pi_cli.screen import Screen, Style
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
     from pi_hookspecs import AssistantMessage, ToolResult
 
 __all__ = ["DisplayedRun"]

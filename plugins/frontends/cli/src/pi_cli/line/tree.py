@@ -8,13 +8,13 @@ from attrs import frozen
 
 from pi_cli.activity import call_line
 from pi_cli.words import one_line, shorten
-from pi_core.base.error_text import error_text
+from pi_core import error_text
 from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pi_core.session import SessionManager
+    from pi_core import SessionManager
     from pi_core.session.nodes import TreeNode
 
 __all__ = ["FILTERS", "Row", "tree_rows"]

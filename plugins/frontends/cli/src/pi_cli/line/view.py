@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pi_cli.words import one_line, shorten
-from pi_core.base.paths import below_home
+from pi_core import below_home
 from pi_terminal_kit.branches import branch_of
 from pi_terminal_kit.words import tokens, width_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pi_cli.line.conversation import Conversation
     from pi_cli.screen import Style
-    from pi_core.conversation import AgentSession
+    from pi_core import AgentSession
 
 __all__ = ["ConversationView", "status_parts", "status_row"]
 
