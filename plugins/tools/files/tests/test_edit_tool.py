@@ -134,11 +134,13 @@ def test_a_json_text_nested_beyond_measure_is_left_to_validation():
         ),
         (
             [("o", "x")],
-            f"Found 3 occurrences of the text in a. The text must be unique. {MORE}",
+            f"Found 3 occurrences of the text in a. The text must be unique. {MORE}\n\nThey are at these lines:\n"
+            "1: one\n\n1: one\n2: two\n\n2: two\n3: three o",
         ),
         (
             [("one", "1"), ("t", "x")],
-            f"Found 2 occurrences of edits[1] in a. Each oldText must be unique. {MORE}",
+            f"Found 2 occurrences of edits[1] in a. Each oldText must be unique. {MORE}\n\nThey are at these lines:\n"
+            "1: one\n2: two\n\n2: two\n3: three o",
         ),
         (
             [("one", "one")],
@@ -262,9 +264,17 @@ async def test_matches_that_look_the_same_are_shown(failure, tmp_path):
 
     assert await failure("edit", path="a", edits=edits(("it's", "x"))) == (
         f"Found 2 occurrences of the text in a. The text must be unique. {MORE}\n\n"
-        "They differ only in the form of characters or in blanks:\n1: it's\n3: it\u2019s here"
+        "They differ only in the form of characters or in blanks:\n1: it's\n\n2: no\n3: it\u2019s here"
     )
     assert (tmp_path / "a").read_text() == "it's\nno\nit\u2019s here\n"
+
+
+async def test_only_the_first_of_many_matches_are_shown(failure, tmp_path):
+    (tmp_path / "a").write_text("same\n" * 9)
+
+    message = await failure("edit", path="a", edits=edits(("same", "x")))
+
+    assert message.endswith("4: same\n5: same\n... and 4 more")
 
 
 async def test_the_most_similar_text_is_shown_when_there_is_no_match(failure, tmp_path):

@@ -169,8 +169,8 @@ def _find(base: str, edits: Sequence[Edit], path: str, *, several: bool) -> list
         start = base.find(edit.old)
         count = normal.count(edit.old)
         if count > 1:
-            places = [] if base.count(edit.old) == count else normal.places(edit.old)
-            raise _duplicate(number, count, places, path, several=several)
+            differ = base.count(edit.old) != count
+            raise _duplicate(number, count, normal.places(edit.old), path, several=several, differ=differ)
         if start >= 0:
             matches.append(_Match(number, start, start + len(edit.old), edit.new, exact=True))
             continue
@@ -214,12 +214,13 @@ class _NormalForm:
         return None if at < 0 else self._span(at, at + len(form), old)
 
     def places(self, old: str) -> list[str]:
-        """Return the lines in which a text occurs, with their numbers."""
+        """Return the first places at which a text occurs: numbered lines, the one before it included, which may differ."""
         form, found = normalize(old), []
-        at = self._text.find(form)
-        while at >= 0:
+        at = self._text.find(form) if form else -1
+        while at >= 0 and len(found) < _MOST_PLACES:
             number = self._text.count("\n", 0, at)
-            found.append(f"{number + 1}: {self._lines[number][:_SHOWN]}")
+            lines = range(max(number - 1, 0), number + 1)
+            found.append("\n".join(f"{each + 1}: {self._lines[each][:_SHOWN]}" for each in lines))
             at = self._text.find(form, at + len(form))
         return found
 
@@ -240,6 +241,8 @@ class _NormalForm:
         return None if begin is None or finish is None else (origins[first] + begin, origins[last] + finish)
 
 
+_MOST_PLACES = 5
+"""Places of a text that occurs more than once in a message."""
 _SHOWN = 200
 """Characters of a line in a message."""
 
@@ -290,9 +293,13 @@ def _not_found(number: int, old: str, base: str, path: str, *, several: bool) ->
     return ToolFailure(f"Could not find the exact text in {path}. The old text {must}{more}")
 
 
-def _duplicate(number: int, count: int, places: list[str], path: str, *, several: bool) -> ToolFailure:
+def _duplicate(
+    number: int, count: int, places: list[str], path: str, *, several: bool, differ: bool
+) -> ToolFailure:
     ask = "Please provide more context to make it unique."
-    more = "\n\nThey differ only in the form of characters or in blanks:\n" + "\n".join(places) if places else ""
+    head = "They differ only in the form of characters or in blanks:" if differ else "They are at these lines:"
+    rest = [f"... and {count - len(places)} more"] if count > len(places) else []
+    more = "\n\n" + "\n".join((head, "\n\n".join(places), *rest)) if places else ""
     if several:
         return ToolFailure(
             f"Found {count} occurrences of edits[{number}] in {path}. Each oldText must be unique. {ask}{more}"
