@@ -70,10 +70,14 @@ async def test_a_run_aborted_before_starts_nothing(failure, tmp_path):
     assert not (tmp_path / "a").exists()
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), float("-inf")])
+async def test_a_timeout_of_0_is_none(text):
+    assert await text("bash", command="echo x", timeout=0) == "x\n"
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf"), float("-inf")])
 async def test_a_timeout_that_is_none(failure, timeout):  # noqa: ASYNC109 - the model's argument
-    assert (
-        await failure("bash", command="true", timeout=timeout) == "Invalid timeout: must be a finite number of seconds"
+    assert await failure("bash", command="true", timeout=timeout) == (
+        "Invalid timeout: must be a finite number of seconds above 0; leave it out for no limit"
     )
 
 

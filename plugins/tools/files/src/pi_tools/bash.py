@@ -86,7 +86,7 @@ async def _start(params: dict[str, Any], options: BashOptions | None, *, signal:
     Raises:
         ToolFailure: It has a timeout, or is to run where nothing can be left running.
     """
-    if params.get("timeout") is not None:
+    if params.get("timeout"):
         raise ToolFailure("A command in the background has no timeout; the tool process stops it.")
     if command_operations(ctx, options) is not None or getattr(ctx, "processes", None) is None:
         raise ToolFailure(
@@ -111,10 +111,10 @@ def timeout_of(value: float | None) -> float | None:
     Raises:
         ToolFailure: They make no sense.
     """
-    if value is None:
+    if not value:  # models that fill in every parameter write 0 for no limit
         return None
     if value != value or value == math.inf or value <= 0:  # noqa: PLR0124 - the test for NaN; an integer may be too big for isfinite
-        raise ToolFailure("Invalid timeout: must be a finite number of seconds")
+        raise ToolFailure("Invalid timeout: must be a finite number of seconds above 0; leave it out for no limit")
     if value > _MAX_TIMEOUT:
         raise ToolFailure(f"Invalid timeout: maximum is {_MAX_TIMEOUT} seconds")
     return value
