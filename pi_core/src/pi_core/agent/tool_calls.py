@@ -37,6 +37,8 @@ BLOCKED = "Tool execution was blocked"
 REPAIR_NOTE = "argumentsRepair"
 """Key in a call's ``extra`` under which providers note their repairs; it is copied to the result's details."""
 SKIPPED = "Skipped due to queued user message."
+_MOST_NAMES = 60
+"""Names of tools in the result of a call of an unknown tool."""
 CUT_OFF = (
     "This call was not run: the answer hit the output limit, so its arguments may be incomplete."
     " Issue the call again, and make the answer shorter."
@@ -117,6 +119,13 @@ class ToolCallBatch(ReprMixin):
         """Return the tool that a call names, or None if it is not offered."""
         return next((tool for tool in self.context.tools if tool.name == call.name), None)
 
+    def unknown(self, name: str) -> str:
+        """Return the result of a call of a tool that is not offered: a model that knows the names can correct itself."""
+        names = [tool.name for tool in self.context.tools]
+        more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        known = f"The tools are: {', '.join(names[:_MOST_NAMES])}{more}" if names else "There are no tools"
+        return f"Tool {name} not found\n{known}. Call one of them, or answer without a call."
+
     async def run_one_by_one(self, slots: Sequence[_Slot]) -> None:
         """Prepare and run the calls one after another; after an abort, the rest is refused."""
         for position, slot in enumerate(slots):
@@ -162,7 +171,7 @@ class ToolCallBatch(ReprMixin):
         await self.start(slot)
         tool = self.find(slot.call)
         if tool is None:
-            await self.finish(slot, failure(f"Tool {slot.call.name} not found"))
+            await self.finish(slot, failure(self.unknown(slot.call.name)))
             return None
         try:
             args = self.config.validator.validate(tool, slot.call)
