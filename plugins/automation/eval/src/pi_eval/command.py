@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _HELP = """Run each prompt in FILE several times, every time in a new folder,
-check what pi did, and compare the pass rates with a baseline.
+check what pi did, and compare the pass rates with a baseline. FILE can be
+local-tasks: small tasks that show what a model can do.
 
 Exit code 3: a prompt is worse than in the baseline. 1: the pass rate of a prompt
 is below its "pass"; without that and without a baseline, a run failed."""

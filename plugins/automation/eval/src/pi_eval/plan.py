@@ -93,13 +93,14 @@ class Plan:
 
 
 def read_plan(file: Path) -> Plan:
-    """Read a file.
+    """Read a file, or a set of tasks that is part of pi: one with this name, if there is no such file.
 
     Raises:
         InvalidFile: It cannot be read, or is invalid.
     """
     import yaml  # type: ignore[import-untyped]
 
+    file = _included(file)
     try:
         data = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeError, yaml.YAMLError) as error:
@@ -109,6 +110,12 @@ def read_plan(file: Path) -> Plan:
     if reader.problems:
         raise InvalidFile([f"{file}: {each}" for each in reader.problems])
     return plan
+
+
+def _included(file: Path) -> Path:
+    """Return the file of a set of tasks that is part of pi, or the file itself."""
+    included = Path(__file__).with_name("sets") / f"{file}.yaml"
+    return included if file.name == str(file) and not file.exists() and included.is_file() else file
 
 
 class _Reader:
