@@ -120,7 +120,7 @@ class ToolCallBatch(ReprMixin):
         return next((tool for tool in self.context.tools if tool.name == call.name), None)
 
     def unknown(self, name: str) -> str:
-        """Return the result of a call of a tool that is not offered: a model that knows the names can correct itself."""
+        """Return the result of a call of an unknown tool: a model that knows the names can correct itself."""
         names = [tool.name for tool in self.context.tools]
         more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         known = f"The tools are: {', '.join(names[:_MOST_NAMES])}{more}" if names else "There are no tools"

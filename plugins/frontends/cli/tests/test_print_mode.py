@@ -61,7 +61,7 @@ def test_failed_call_says_why_in_a_line(fake):
     assert done.returncode == 0
     assert "✗ read nowhere.txt: " in done.stderr
     assert '→ brew ["tea", 1]\n' in done.stderr
-    assert '✗ brew ["tea", 1]: Tool brew not found\n' in done.stderr
+    assert '✗ brew ["tea", 1]: Tool brew not found' in done.stderr
 
 
 def test_control_characters_in_arguments_are_shown_not_obeyed(fake):

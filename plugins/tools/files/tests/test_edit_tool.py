@@ -134,13 +134,17 @@ def test_a_json_text_nested_beyond_measure_is_left_to_validation():
         ),
         (
             [("o", "x")],
-            f"Found 3 occurrences of the text in a. The text must be unique. {MORE}\n\nThey are at these lines:\n"
-            "1: one\n\n1: one\n2: two\n\n2: two\n3: three o",
+            (
+                f"Found 3 occurrences of the text in a. The text must be unique. {MORE}\n\nThey are at these lines:\n"
+                "1: one\n\n1: one\n2: two\n\n2: two\n3: three o"
+            ),
         ),
         (
             [("one", "1"), ("t", "x")],
-            f"Found 2 occurrences of edits[1] in a. Each oldText must be unique. {MORE}\n\nThey are at these lines:\n"
-            "1: one\n2: two\n\n2: two\n3: three o",
+            (
+                f"Found 2 occurrences of edits[1] in a. Each oldText must be unique. {MORE}\n\nThey are at these lines:\n"
+                "1: one\n2: two\n\n2: two\n3: three o"
+            ),
         ),
         (
             [("one", "one")],

@@ -214,7 +214,7 @@ class _NormalForm:
         return None if at < 0 else self._span(at, at + len(form), old)
 
     def places(self, old: str) -> list[str]:
-        """Return the first places at which a text occurs: numbered lines, the one before it included, which may differ."""
+        """Return the first places of a text as numbered lines, with the line before each, which may differ."""
         form, found = normalize(old), []
         at = self._text.find(form) if form else -1
         while at >= 0 and len(found) < _MOST_PLACES:
@@ -293,9 +293,7 @@ def _not_found(number: int, old: str, base: str, path: str, *, several: bool) ->
     return ToolFailure(f"Could not find the exact text in {path}. The old text {must}{more}")
 
 
-def _duplicate(
-    number: int, count: int, places: list[str], path: str, *, several: bool, differ: bool
-) -> ToolFailure:
+def _duplicate(number: int, count: int, places: list[str], path: str, *, several: bool, differ: bool) -> ToolFailure:
     ask = "Please provide more context to make it unique."
     head = "They differ only in the form of characters or in blanks:" if differ else "They are at these lines:"
     rest = [f"... and {count - len(places)} more"] if count > len(places) else []
