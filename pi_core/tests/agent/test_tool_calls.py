@@ -45,7 +45,7 @@ async def test_a_tool_that_is_not_there(llm, run):
     llm.turn(llm.call("nope")).turn("sorry")
     ran = await run("go")
 
-    assert ran.results[0].text.startswith("Tool nope not found\n")
+    assert ran.results[0].text.startswith("Tool nope not found. ")
     assert ran.results[0].is_error
     assert ran.results[0].tool_name == "nope"
     assert ran.results[0].details == {}

@@ -124,7 +124,7 @@ class ToolCallBatch(ReprMixin):
         names = [tool.name for tool in self.context.tools]
         more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         known = f"The tools are: {', '.join(names[:_MOST_NAMES])}{more}" if names else "There are no tools"
-        return f"Tool {name} not found\n{known}. Call one of them, or answer without a call."
+        return f"Tool {name} not found. {known}. Call one of them, or answer without a call."
 
     async def run_one_by_one(self, slots: Sequence[_Slot]) -> None:
         """Prepare and run the calls one after another; after an abort, the rest is refused."""

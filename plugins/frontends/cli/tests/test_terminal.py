@@ -74,7 +74,7 @@ def test_text_alone_keeps_its_turns_apart(fake, at_terminal):
     output, code = at_terminal(fake, "-p", "--model", "fake/tools", calls(("brew", {})), script=script).end()
 
     assert code == 0
-    assert output.startswith('I will look. Now.\n\nSeen: ["Tool brew not found\\nThe tools are: ')
+    assert output.startswith('I will look. Now.\n\nSeen: ["Tool brew not found. The tools are: ')
 
 
 def test_answers_to_several_messages_are_kept_apart(fake, at_terminal):

@@ -142,7 +142,8 @@ def test_a_json_text_nested_beyond_measure_is_left_to_validation():
         (
             [("one", "1"), ("t", "x")],
             (
-                f"Found 2 occurrences of edits[1] in a. Each oldText must be unique. {MORE}\n\nThey are at these lines:\n"
+                f"Found 2 occurrences of edits[1] in a. Each oldText must be unique. {MORE}\n\n"
+                "They are at these lines:\n"
                 "1: one\n2: two\n\n2: two\n3: three o"
             ),
         ),
