@@ -6,7 +6,7 @@ import pytest
 
 from pi_core import ModelRegistry, PluginHost, Settings
 from pi_core.models.thinking import clamp_thinking_level, thinking_levels
-from pi_hookspecs import MissingKey, Model, NoModel, ProviderInfo, UnknownName, hookimpl
+from pi_hookspecs import MissingKey, Model, ModelCost, NoModel, ProviderInfo, UnknownName, hookimpl
 from pi_testing import for_each
 
 
@@ -94,6 +94,31 @@ def test_an_id_that_a_known_provider_does_not_list_is_used_with_a_warning(regist
     assert (found.reference, found.api, found.base_url) == ("acme/new-model", "chat", "https://acme.example")
     assert found.compat == {"quirk": True}
     assert models.warnings == ['Model "new-model" not found for provider "acme". Using custom model id.']
+
+
+def test_an_unlisted_model_thinks_and_costs_like_the_one_before_it(registry):
+    models = registry()
+    opus = Model(
+        id="opus-5",
+        name="Opus 5",
+        api="chat",
+        provider="new",
+        base_url="https://new.example/opus",
+        reasoning=True,
+        context_window=1_000_000,
+        max_tokens=128_000,
+        cost=ModelCost(input=5, output=25),
+    )
+    models.register_provider("new", ProviderInfo(id="new", name="New", api="chat", models=(opus,)))
+
+    found = models.find("new/opus-6")
+
+    assert (found.id, found.name, found.reference) == ("opus-6", "opus-6", "new/opus-6")
+    assert (found.reasoning, found.context_window, found.max_tokens) == (True, 1_000_000, 128_000)
+    assert (found.cost.output, found.base_url) == (25, "https://new.example/opus")
+    (warning,) = models.warnings
+    assert warning.startswith('Model "opus-6" not found for provider "new". Using custom model id. Its limits, ')
+    assert warning.endswith("prices are taken to be those of opus-5.")
 
 
 def test_an_unknown_provider_names_the_nearest(registry):

@@ -213,7 +213,14 @@ class ModelResolver:
                 f"{other.reference} is {kind}, which cannot hold a conversation. See pi help models for its use."
             )
         if info.models or not self._tables.is_discoverable(info):
-            self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
+            from pi_core.models.families import nearest_of_family
+
+            relative = nearest_of_family(model_id, info.models)
+            warning = f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.'
+            if relative is not None:
+                warning += f" Its limits, thinking levels and prices are taken to be those of {relative.id}."
+            self._warn(warning)
+            return self._tables.custom_model(info, model_id, relative)
         return self._tables.custom_model(info, model_id)
 
     def has(self, provider_id: str, model_id: str) -> bool:

@@ -227,9 +227,15 @@ class ModelTables:
             known = info
         return known is None or not known.all_models
 
-    def custom_model(self, info: ProviderInfo, model_id: str) -> Model:
-        """Return a model for an id that is not listed, with the overrides that the user has configured for it."""
-        model = info.custom_model(model_id)
+    def custom_model(self, info: ProviderInfo, model_id: str, relative: Model | None = None) -> Model:
+        """Return a model for an id that is not listed, with the overrides that the user has configured for it.
+
+        Args:
+            info: The provider.
+            model_id: The id.
+            relative: The listed model that it is like in all but its name.
+        """
+        model = info.custom_model(model_id) if relative is None else evolve(relative, id=model_id, name=model_id)
         for layer in self.layers(info.id):
             override = layer.overrides.get(model_id)
             model = override(model) if override is not None else model
