@@ -10,6 +10,7 @@ from attrs import evolve
 
 import pi_cache_lint
 import pi_session_jsonl
+from pi_cache_lint.first import own_entries
 from pi_cache_lint.report import lines_of, summary_of
 from pi_core import create_agent_session
 from pi_core.conversation.offered_tools import OfferedTools
@@ -195,3 +196,17 @@ async def test_the_tools_are_listed_once_for_a_request_and_not_once_for_each(pi_
 
     assert len(script.requests[0].tools) >= 4
     assert len(listed) <= 2
+
+
+async def test_only_entries_of_plugins_are_read_to_find_a_stored_chain(pi_session, script, monkeypatch):
+    for number in range(10):
+        script.turn(text(f"answer {number}"), CACHED)
+        await pi_session.prompt("question")
+    branch = ReadOnlySession(pi_session.session_manager).branch()
+    read, of = [], branch._tree.entry
+    monkeypatch.setattr(branch._tree, "entry", lambda number: (read.append(number), of(number))[1])
+
+    found = [*own_entries(branch)]
+
+    assert found == [*own_entries([*branch])]
+    assert {branch._tree.type(number) for number in read[: len(read) - len(branch)]} <= {"custom"}

@@ -377,3 +377,17 @@ async def test_what_was_edited_out_of_the_context_is_not_summed_up(
     await pi_session.compact()
 
     assert script.requests[-2].user_text.startswith("<conversation>\n[User]: Nothing.\n")
+
+
+async def test_a_compaction_reads_each_entry_of_the_branch_once(
+    pi_session: AgentSession, script: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(pi_session, script, *map(str, range(20)))
+    script.turn(text("Short.")).turn(text("Prefix."))
+    tree = pi_session.session_manager.open_session.tree
+    reads, read = [0], type(tree).entry
+    monkeypatch.setattr(type(tree), "entry", lambda *given: (reads.__setitem__(0, reads[0] + 1), read(*given))[1])
+
+    await pi_session.compact()
+
+    assert reads[0] < 1.5 * len(tree)

@@ -12,7 +12,7 @@ from pi_cache_lint.loss import CENT, dollars_of
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pi_hookspecs import (
         AgentMessage,
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
         ModelUsageEvent,
         PiAPI,
         PiContext,
+        SessionEntry,
         ToolInfo,
     )
 
     Tools = tuple[Sequence[ToolInfo], Sequence[str]]
 
-__all__ = ["ENTRY", "Moment", "Observed", "can_wait", "tools_of"]
+__all__ = ["ENTRY", "Moment", "Observed", "can_wait", "own_entries", "tools_of"]
 
 ENTRY = "cache-lint"
 """The type of the entries, which have a ``break`` or a ``chain``."""
@@ -98,12 +99,19 @@ def tools_of(pi: PiAPI) -> Tools:
     return pi.get_all_tools(), pi.get_active_tools()
 
 
+def own_entries(branch: Iterable[SessionEntry]) -> Iterator[SessionEntry]:
+    """Yield the entries of this plugin; a branch of a session does not parse any but those of plugins for that."""
+    of_type = getattr(branch, "of_type", None)
+    customs = of_type("custom") if of_type is not None else (each for each in branch if each.type == "custom")
+    return (each for each in customs if getattr(each, "custom_type", None) == ENTRY)  # the class need not be imported
+
+
 def can_wait(event: ModelUsageEvent, ctx: PiContext) -> bool:
     """Return whether a first request can be left alone until there is a second one.
 
     It cannot if the session stores the chain of an earlier request, or if the chain of this one is worth storing.
     """
-    if any(each.type == "custom" and getattr(each, "custom_type", None) == ENTRY for each in ctx.session.branch()):
+    if any(True for _ in own_entries(ctx.session.branch())):
         return False
     usage = event.usage
     sent = usage.input + usage.cache_read + usage.cache_write

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_cache_lint.chain import Chain
-from pi_cache_lint.first import ENTRY
+from pi_cache_lint.first import own_entries
 from pi_cache_lint.line import Line, Section
 from pi_hookspecs import Usage
 
@@ -42,9 +42,7 @@ def stored_line(entries: Iterable[SessionEntry]) -> tuple[Line | None, dict[str,
     A record that another version wrote, or that was edited by hand, is ignored.
     """
     record: dict[str, Any] = {}
-    for each in entries:
-        if each.type != "custom" or getattr(each, "custom_type", None) != ENTRY:  # their class need not be imported
-            continue
+    for each in own_entries(entries):
         data = getattr(each, "data", None)
         news = data.get("chain") if isinstance(data, dict) else None
         if isinstance(news, dict):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_compaction import prompts
 from pi_compaction.asking import Answer, Question, ask, budget
-from pi_compaction.context_messages import messages_of, since_compaction
 from pi_compaction.cut import find_cut, find_helpful_cut
 from pi_compaction.files import FileLists
 from pi_compaction.limits import Limits, limits_of
@@ -19,6 +18,7 @@ from pi_hookspecs import Compaction, CompactionPreparation, NoModel, PiError, Us
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_compaction.context_messages import ReadBranch
     from pi_hookspecs import AgentMessage, CompactionEntry, CompactionRequest, PiContext
 
 __all__ = ["compact", "prepare"]
@@ -35,11 +35,10 @@ class _SummaryText(NamedTuple):
     requests: int
 
 
-def prepare(request: CompactionRequest, ctx: PiContext) -> CompactionPreparation | None:
-    """Return the plan of a compaction; None when there is nothing to summarise."""
+def prepare(request: CompactionRequest, ctx: PiContext, branch: ReadBranch) -> CompactionPreparation | None:
+    """Return the plan of a compaction of a branch; None when there is nothing to summarise."""
     limits = _limits(ctx)
-    entries, previous = since_compaction(request.entries)
-    messages = messages_of(entries)
+    entries, previous, messages = branch.entries, branch.previous, branch.messages
     find = find_cut if request.reason == "manual" else find_helpful_cut
     cut = find(entries, messages, limits.keep)
     if cut is None:
@@ -60,17 +59,17 @@ def prepare(request: CompactionRequest, ctx: PiContext) -> CompactionPreparation
     )
 
 
-async def compact(request: CompactionRequest, ctx: PiContext) -> Compaction | None:
-    """Return the compaction; None when there is nothing to compact.
+async def compact(request: CompactionRequest, ctx: PiContext, branch: ReadBranch) -> Compaction | None:
+    """Return the compaction of a branch; None when there is nothing to compact.
 
     Raises:
         Aborted: It was aborted.
         PiError: The summary failed, or is longer than the text it replaces.
     """
-    preparation = request.preparation or prepare(request, ctx)
+    preparation = request.preparation or prepare(request, ctx, branch)
     if preparation is None:
         return None
-    seen = _SeenMessages(request, preparation)
+    seen = _SeenMessages(branch, preparation)
     summed = await _summarise(preparation, seen, request, ctx)
     replaced = seen.dropped_tokens + text_tokens(preparation.previous_summary or "")
     if text_tokens(summed.text) >= replaced:
@@ -94,9 +93,8 @@ async def compact(request: CompactionRequest, ctx: PiContext) -> Compaction | No
 class _SeenMessages:
     """The messages of a compaction as the model saw them, with context edits applied, including later ones."""
 
-    def __init__(self, request: CompactionRequest, preparation: CompactionPreparation) -> None:
-        entries, _ = since_compaction(request.entries)
-        messages = messages_of(entries)
+    def __init__(self, branch: ReadBranch, preparation: CompactionPreparation) -> None:
+        entries, messages = branch.entries, branch.messages
         by_id = dict(zip((entry.id for entry in entries), messages, strict=True))
         self.history = _present(by_id.get(entry.id) for entry in preparation.entries_to_summarize)
         self.prefix = _present(by_id.get(entry.id) for entry in preparation.turn_prefix_entries)

@@ -12,7 +12,29 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AgentMessage, CompactionEntry, ContextEditEntry, SessionEntry
 
-__all__ = ["messages_of", "since_compaction"]
+__all__ = ["ReadBranch", "messages_of", "since_compaction"]
+
+
+class ReadBranch:
+    """What a compaction needs of a branch, read once.
+
+    Args:
+        branch: The branch.
+
+    Attributes:
+        entries: The entries that are not summarised.
+        previous: The last compaction.
+        messages: The message of each entry, or None.
+    """
+
+    def __init__(self, branch: Sequence[SessionEntry]) -> None:
+        self._branch = branch
+        self.entries, self.previous = since_compaction(branch)
+        self.messages = messages_of(self.entries)
+
+    def is_of(self, branch: Sequence[SessionEntry]) -> bool:
+        """Return whether this was read from a branch: the same snapshot, not one that is equal."""
+        return self._branch is branch
 
 
 def messages_of(entries: Sequence[SessionEntry]) -> list[AgentMessage | None]:
