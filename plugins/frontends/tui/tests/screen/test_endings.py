@@ -150,6 +150,22 @@ class Warns:
 
 
 @pytest.mark.pi(plugins=[Warns()])
+async def test_a_task_that_began_before_the_screen_can_reload_the_plugins(desk, pi_session) -> None:
+    failed: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failed.append(context))
+    async with desk() as user:
+        ticked = [asyncio.Event(), asyncio.Event()]
+        empty = contextvars.Context()
+        empty.run(user.app.set_timer, 0.01, ticked[0].set)
+        empty.run(user.app.set_interval, 0.01, ticked[1].set)
+        await asyncio.create_task(pi_session.reload(), context=contextvars.Context())
+        await asyncio.wait_for(asyncio.gather(*(each.wait() for each in ticked)), 30)
+        await user.sees("beware of the reload")
+
+    assert failed == []
+
+
+@pytest.mark.pi(plugins=[Warns()])
 async def test_what_a_plugin_reports_between_two_sessions_stays_on_the_screen(desk) -> None:
     async with desk() as user:
         user.app.notice("of the session before")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.app import App
+    from textual.timer import Timer
 
     from pi_core import Session
     from pi_hookspecs import NoticeLevel
@@ -185,6 +186,16 @@ class Life(_App):
     def as_current(self) -> AbstractContextManager[None]:
         """Return a context in which timers and widgets can be created, also by tasks that the session starts there."""
         return self._context()
+
+    def set_timer(self, *arguments: Any, **options: Any) -> Timer:
+        """Start a timer; also for a task that began before the application, such as the one that watches extensions."""
+        with self._context():
+            return super().set_timer(*arguments, **options)
+
+    def set_interval(self, *arguments: Any, **options: Any) -> Timer:
+        """Start a repeated timer, as ``set_timer`` does."""
+        with self._context():
+            return super().set_interval(*arguments, **options)
 
     def begin(self, unsubscribe: Callable[[], None]) -> None:
         """Store the function that unsubscribes from events, and record the reports of the session's start."""
