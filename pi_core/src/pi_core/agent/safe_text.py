@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import reprlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakSet
 
 import attr
 import attrs
 import pluggy
 
 import pi_hookspecs
+from pi_hookspecs.secrets import is_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +30,9 @@ __all__ = [
     "format_traceback",
     "is_interrupt",
     "is_library",
+    "redacted",
     "safe_repr",
+    "secret_sources",
     "summary_and_traceback",
 ]
 
@@ -42,6 +46,32 @@ _LIBRARIES = (
     *(os.path.dirname(str(package.__file__)) + os.sep for package in (pi_hookspecs, attr, attrs, pluggy)),  # noqa: PTH120
 )
 """Path prefixes of files whose stack frames are skipped: errors raised there are mistakes of the calling plugin."""
+
+
+class SecretSource(Protocol):
+    """Knows secrets, such as the keys of a session."""
+
+    def known_secrets(self) -> dict[str, str]:
+        """Return the secrets, each with the name of where it is from."""
+        ...
+
+
+secret_sources: WeakSet[SecretSource] = WeakSet()
+"""The sources of this process; what pi reports about failures contains none of their secrets."""
+
+_SHORTEST_SECRET = 6
+"""Shorter values would match ordinary words."""
+
+
+def redacted(text: str) -> str:
+    """Return what is reported about a failure without known secrets: an exception often repeats what it was given."""
+    known = {value for name, value in os.environ.items() if is_secret_name(name)}
+    for each in [*secret_sources]:
+        known.update(each.known_secrets())
+    for secret in sorted(known, key=len, reverse=True):  # one may be the beginning of another
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "[redacted]")
+    return text
 
 
 def safe_repr(value: object) -> str:
@@ -88,7 +118,7 @@ def format_exception(error: BaseException) -> str:
         raise
     except BaseException:  # noqa: BLE001 - a plugin's __str__ may raise anything
         text = "(its message cannot be shown)"
-    return f"{name}: {text}" if text else name
+    return f"{name}: {redacted(text)}" if text else name
 
 
 def summary_and_traceback(error: BaseException, function: object = None) -> tuple[str, str]:
@@ -141,7 +171,7 @@ def format_traceback(error: BaseException) -> str:
         entries = _traceback_entries(error)
         foreign = (each for each in entries if not each.tb_frame.f_code.co_filename.startswith(_OWN))
         start = next(foreign, error.__traceback__)
-        return "".join(traceback.format_exception(type(error), error, start))
+        return redacted("".join(traceback.format_exception(type(error), error, start)))
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - as in format_exception

@@ -172,6 +172,8 @@ class Runtime(ReprMixin):
 
 def report_plugin_error(events: Subscribers, plugin: str, step: str, message: str, stack: str | None = None) -> None:
     """Emit ``extension_error``; see ``Runtime.report_plugin_error``."""
+    from pi_core.agent.safe_text import redacted
     from pi_hookspecs import ExtensionErrorEvent
 
-    events.emit_nowait(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))
+    error, stack = redacted(message), stack and redacted(stack)
+    events.emit_nowait(ExtensionErrorEvent(extension_path=plugin, event=step, error=error, stack=stack))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -514,6 +515,9 @@ class PluginHost:
             self._report("(settings)", "plugins.disabled", str(UnknownName("plugin", name, self.records)))
 
     def _report(self, plugin: str, step: str, message: str) -> None:
-        problem = Problem(plugin, step, message)
+        from pi_core.base.secret_redaction import SecretRedaction  # a plugin may fail before there is a session
+
+        secrets = SecretRedaction(os.environ, self.settings.agent_dir / "auth.json")
+        problem = Problem(plugin, step, secrets.redact_known(message))
         if not any(problem.same_as(known) for known in self.problems):  # known from the index
             self.problems.append(problem)

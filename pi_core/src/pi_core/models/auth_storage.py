@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.agent.safe_text import secret_sources
 from pi_core.base.configured_values import ConfiguredValues
 from pi_core.base.process.start_policies import StartPolicies
 from pi_core.models.renamed import other_name
@@ -60,6 +61,7 @@ class AuthStorage:
         self._stored: dict[str, dict[str, Any]] = {}
         self._seen: tuple[int, int] | None = None
         self._memory_lock = asyncio.Lock()
+        secret_sources.add(self)
         self.problem: str | None = None
         """One line for the user on why the file could not be read; its entries are then ignored."""
 

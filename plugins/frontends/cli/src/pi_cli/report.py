@@ -26,11 +26,13 @@ def print_json(value: object) -> None:
 
 
 def say(*lines: str) -> None:
-    """Write lines to stderr, cleaned of line breaks and control characters; a closed stderr is not an error."""
+    """Write lines to stderr, without known secrets, line breaks and control characters; it may be closed."""
     if sys.stderr is None:
         return
+    from pi_core.agent.safe_text import redacted
+
     try:
-        sys.stderr.write("".join(f"{_cleaned(line)}\n" for line in lines))  # Textual's stream has no ``writelines``
+        sys.stderr.write("".join(f"{_cleaned(redacted(line))}\n" for line in lines))
         sys.stderr.flush()
     except (OSError, ValueError):
         return
