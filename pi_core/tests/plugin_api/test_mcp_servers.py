@@ -138,3 +138,34 @@ async def test_what_is_no_server_is_an_error_of_its_plugin(plugins, name, config
 
     assert problem in str(caught.value)
     assert plugins.one.get_mcp_servers() == ()
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["while it is activated", "later"])
+async def test_a_server_that_no_plugin_connects_to_is_reported_with_the_remedy(activated, recorder, late):
+    found = []
+
+    def registers(pi):
+        found.append(pi)
+        if not late:
+            pi.register_mcp_server("docs", LOCAL)
+
+    await activated(registers)
+    if late:
+        found[0].register_mcp_server("docs", LOCAL)
+    for _ in range(5):
+        await settled()
+
+    (failure,) = recorder.of("extension_error")
+    assert (failure.extension_path, failure.event) == ("inline-2", "register_mcp_server")
+    assert failure.error.startswith("MCP server 'docs' is not used, because no plugin")
+    assert "s3cret" not in failure.error
+
+
+async def test_a_server_that_a_plugin_connects_to_is_not_reported(activated, problems):
+    await activated(
+        lambda pi: pi.register_mcp_server("docs", DOCS), lambda pi: pi.on("mcp_servers_change", lambda event: None)
+    )
+    for _ in range(5):
+        await settled()
+
+    assert problems() == []

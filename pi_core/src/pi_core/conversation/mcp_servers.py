@@ -40,10 +40,19 @@ class McpServers:
 
     Args:
         notify: Calls ``mcp_servers_change``.
+        started: Returns when all plugins of the session are activated.
+        report_unused: Reports a server that no plugin connects to; does nothing if one does.
     """
 
-    def __init__(self, notify: Callable[[McpServersChangeEvent], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        notify: Callable[[McpServersChangeEvent], Awaitable[None]],
+        started: Callable[[], Awaitable[None]],
+        report_unused: Callable[[McpServer], None],
+    ) -> None:
         self._notify = notify
+        self._started = started
+        self._report_unused = report_unused
         self._registered: list[McpServer] = []
         self._reported: tuple[McpServer, ...] = ()
         self._reporting: asyncio.Task[None] | None = None
@@ -79,5 +88,9 @@ class McpServers:
         self._reporting = None  # changes made while the plugins are called are reported again
         servers = self.all()
         if servers != self._reported:
-            self._reported = servers
+            known, self._reported = self._reported, servers
             await self._notify(McpServersChangeEvent(servers=servers))
+            await self._started()
+            for each in servers:
+                if each not in known:
+                    self._report_unused(each)

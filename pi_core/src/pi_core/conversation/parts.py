@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.ui_prompts import UIPrompts
     from pi_core.conversation.usage import SessionUsage
     from pi_core.conversation.user_bash import UserBash
-    from pi_hookspecs import CacheWarmingState, ChildSession, Context, Model, StreamOptions, Usage
+    from pi_hookspecs import CacheWarmingState, ChildSession, Context, McpServer, Model, StreamOptions, Usage
 
 __all__ = ["Parts"]
 
@@ -171,7 +171,16 @@ class Parts:
         from pi_core.conversation.mcp_servers import McpServers
 
         runtime = self.runtime
-        return McpServers(lambda event: runtime.hooks.notify(event, runtime.ctx))
+
+        def report_unused(server: McpServer) -> None:
+            if not runtime.hooks.listens("mcp_servers_change"):
+                from pi_core.host.extras import unused_server
+
+                runtime.report_plugin_error(
+                    server.plugin, "register_mcp_server", unused_server(runtime.host, server.name)
+                )
+
+        return McpServers(lambda event: runtime.hooks.notify(event, runtime.ctx), self.lifecycle.start, report_unused)
 
     @cached_property
     def renderings(self) -> Renderings:

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pi_core.host.plugin_host import PluginHost
 
-__all__ = ["install_command", "missing_extras"]
+__all__ = ["install_command", "missing_extras", "unused_server"]
 
 
 def install_command(extra: str) -> str:
     """Return the command that adds an extra to this installation, with the installer that made it."""
     return f"{_installer(Path(sys.prefix))} 'pluggypi[{extra}]'"
+
+
+def unused_server(host: PluginHost, name: str) -> str:
+    """Return why an MCP server that a plugin has registered is not used, and the remedy."""
+    why = f"MCP server {name!r} is not used, because no plugin that is loaded connects to MCP servers"
+    if "mcp" in host.records:
+        return f"{why}: the plugin mcp is installed, but disabled, or could not be loaded"
+    return f"{why}. {install_command('mcp')} adds one"
 
 
 def _installer(prefix: Path) -> str:
