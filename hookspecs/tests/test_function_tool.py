@@ -29,7 +29,7 @@ from typing import (
 import pytest
 from attrs import Factory, define, field
 
-from pi_hookspecs import AbortController, ImageContent, PiAPI, TextContent, Tool, ToolResult, Usage, tool
+from pi_hookspecs import AbortController, ImageContent, PiAPI, TextContent, Tool, ToolResult, Usage, text_of, tool
 from pi_testing import for_each
 
 if TYPE_CHECKING:  # where plugin authors have them, too
@@ -712,3 +712,24 @@ def test_a_tool_that_is_registered_at_run_time_takes_every_option_of_the_decorat
 
     for overload in of_function, as_decorator:
         assert {each for each in signature(overload).parameters if each not in ("self", "tool")} == options
+
+
+def _none(annotation):
+    def forget():
+        """Forget to return anything."""
+
+    forget.__annotations__["return"] = annotation
+    return tool(forget)
+
+
+@pytest.mark.parametrize(
+    "annotation", [ToolResult, "ToolResult", TextContent, list[TextContent], ToolResult | list[TextContent]]
+)
+async def test_a_function_that_is_to_return_a_result_and_returns_none_has_failed(annotation):
+    with pytest.raises(TypeError, match="Tool 'forget' returned None; return a str"):
+        await call(_none(annotation))
+
+
+@pytest.mark.parametrize("annotation", [None, type(None), str, ToolResult | None, str | ToolResult, "Unknown"])
+async def test_none_is_an_empty_text_where_the_annotation_allows_it(annotation):
+    assert text_of((await call(_none(annotation))).content) == ""

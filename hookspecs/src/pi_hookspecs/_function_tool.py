@@ -52,7 +52,7 @@ def tool_from_function(
             f"Tool function {tool_name!r} is a generator; a tool returns its result, and shows partial results with "
             f"ctx.update."
         )
-    _check_result(routine, tool_name)
+    needs_result = _check_result(routine, tool_name)
     docstring = _docstring.parse(inspect.getdoc(routine))
     if not docstring.text:
         raise TypeError(f"Tool function {tool_name!r} has no docstring, which tells the model what the tool is for.")
@@ -71,6 +71,7 @@ def tool_from_function(
             tool_name,
             shapes,
             is_async=inspect.iscoroutinefunction(routine),
+            needs_result=needs_result,
             wants_context=_CONTEXT in signature.parameters,
         ),
         **fields,
@@ -106,8 +107,11 @@ def _parameters(routine: Callable[..., Any], signature: inspect.Signature) -> li
     ]
 
 
-def _check_result(routine: Callable[..., Any], tool_name: str) -> None:
+def _check_result(routine: Callable[..., Any], tool_name: str) -> bool:
     """Raise where the annotation of the result names a type that no tool can return.
+
+    Returns whether None would be a mistake: the function is to return a ``ToolResult`` or blocks, which have no empty
+    form as texts have.
 
     An annotation that cannot be resolved here, as when only type checkers import it, is not checked.
     """
@@ -120,6 +124,8 @@ def _check_result(routine: Callable[..., Any], tool_name: str) -> None:
         if wrong is not None:
             name = wrong.__name__ if type(wrong) is type else str(wrong)
             raise TypeError(f"Tool function {tool_name!r} returns {name}; {_RESULTS}")
+        return all((get_origin(each) or each) in _WHOLE_RESULTS for each in members)
+    return False
 
 
 def _is_no_result(annotation: Any) -> bool:
@@ -130,11 +136,18 @@ def _is_no_result(annotation: Any) -> bool:
 
 
 _NO_RESULTS = (bool, int, float, complex, bytes, bytearray, dict, set, frozenset)
+_WHOLE_RESULTS = (ToolResult, TextContent, ImageContent, list, tuple)
 _RESULTS = "return a str, a text or image block, a list of blocks, or a ToolResult."
 
 
 def _execute(
-    function: Callable[..., Any], tool_name: str, shapes: dict[str, Shape], *, is_async: bool, wants_context: bool
+    function: Callable[..., Any],
+    tool_name: str,
+    shapes: dict[str, Shape],
+    *,
+    is_async: bool,
+    needs_result: bool,
+    wants_context: bool,
 ) -> ToolExecute:
     async def execute(
         _call_id: str, params: dict[str, Any], _signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext | None
@@ -148,7 +161,10 @@ def _execute(
         if wants_context:
             arguments[_CONTEXT] = ctx
         answer = function(**arguments) if is_async else await asyncio.to_thread(_call, function, arguments)
-        return _result(tool_name, await answer if inspect.isawaitable(answer) else answer)
+        answer = await answer if inspect.isawaitable(answer) else answer
+        if answer is None and needs_result:
+            raise TypeError(f"Tool {tool_name!r} returned None; {_RESULTS}")
+        return _result(tool_name, answer)
 
     return execute
 

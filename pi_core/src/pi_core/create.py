@@ -271,7 +271,7 @@ def build_runtime(
     hooks.tokens_of = _message_tokens
     plugins, gate = PluginScope(contexts_of, pi_of), PromptGate(hooks.abort)
     admission = Admission(settings, lambda: agent.state.model, lambda text: plugins.ctx.ui.notify(text, "warning"))
-    bridge = HookBridge(hooks, plugins, append_entries, toolbox.info, admission)
+    bridge = HookBridge(hooks, plugins, append_entries, toolbox.info, admission, report=report)
     agent = build_agent(
         settings=settings,
         models=models,

@@ -49,6 +49,7 @@ class HookBridge:
         append_entries: Appends the entries that plugins requested at a boundary.
         tool_info: Describes a tool to plugins.
         admission: Admits messages in the form that plugins gave them.
+        report: Reports a problem of a plugin: its name, the step and a message.
     """
 
     def __init__(
@@ -58,7 +59,11 @@ class HookBridge:
         append_entries: Callable[[Iterable[NewEntry]], Awaitable[None]],
         tool_info: Callable[[Tool], ToolInfo],
         admission: Admission,
+        *,
+        report: Callable[[str, str, str], None],
     ) -> None:
+        self._report = report
+        self._reported: set[str] = set()
         self._admission = admission
         self._hooks = hooks
         self._plugins = plugins
@@ -119,12 +124,29 @@ class HookBridge:
             return self._tool_info(found).plugin if found is not None else None
 
         name, result = done.tool_call.name, done.result
-        within = await limited(result, name, owner)
+        within = self._with_details(await limited(result, name, owner), name, owner)
         done = done if within is result else evolve(done, result=within)
         changed = await self.after_tool_call(done, signal)
         if changed is not None:
-            return await limited(changed, name, owner)
+            return self._with_details(await limited(changed, name, owner), name, owner)
         return None if within is result else within
+
+    def _with_details(self, result: ToolResult, tool: str, owner: Callable[[], str | None]) -> ToolResult:
+        """Return a result whose details can be stored; report those that lose something by that, once for each tool."""
+        if result.details is None:
+            return result
+        from pi_core.wire import lost_on_wire, to_wire
+
+        lost = lost_on_wire(result.details)
+        if lost is None:
+            return result
+        plugin = owner()
+        if tool not in self._reported:
+            self._reported.add(tool)
+            whose = f"Plugin {plugin!r}: tool" if plugin is not None else "Tool"
+            problem = f"{whose} {tool!r} returned details that are not JSON: {lost}. They are stored as text"
+            self._report(plugin or "(session)", f"tool {tool}", problem)
+        return evolve(result, details=to_wire(result.details))
 
     async def after_tool_call(self, done: AfterToolCall, _signal: AbortSignal) -> ToolResult | None:
         """Call ``tool_result`` and return the possibly replaced result."""

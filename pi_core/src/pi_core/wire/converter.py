@@ -36,6 +36,7 @@ __all__ = [
     "from_wire",
     "header_from_wire",
     "is_on_wire",
+    "lost_on_wire",
     "message_from_wire",
     "model_from_wire",
     "to_wire",
@@ -76,6 +77,37 @@ def dumps(value: Any) -> bytes:
         import json
 
         return json.dumps(data, separators=(",", ":")).encode("ascii")
+
+
+def lost_on_wire(value: Any) -> str | None:
+    """Return what of a value ``to_wire`` does not represent, such as ``rows.0 is an object``; None if nothing is lost.
+
+    What has a text of its own, such as a path or a date, is not lost.
+    """
+    try:
+        return _lost(value, "")
+    except RecursionError:
+        return "it contains itself, or is nested too deeply"
+
+
+def _lost(value: Any, path: str) -> str | None:
+    kind = type(value)
+    if kind in _AS_IT_IS:
+        return None
+    encoder = _ENCODERS[kind]
+    if encoder is _mapping:
+        parts = ((str(key), item) for key, item in value.items())
+    elif encoder is _array:
+        parts = ((str(index), item) for index, item in enumerate(value))
+    elif encoder in (str, _safe_str):  # the former for bytes
+        own: Any = kind
+        is_blank = own.__str__ is object.__str__ and own.__repr__ is object.__repr__
+        is_lost = encoder is str or is_blank or callable(value)
+        return f"{path or 'the whole'} is of type {kind.__name__}" if is_lost else None
+    else:
+        return None
+    found = (_lost(item, f"{path}.{name}" if path else name) for name, item in parts)
+    return next(filter(None, found), None)
 
 
 def is_on_wire(event: object) -> bool:
