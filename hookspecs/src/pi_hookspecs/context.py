@@ -226,6 +226,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         Raises:
             UserError: The reason is ``manual`` and the conversation cannot be compacted.
             PiError: It failed, or was cancelled; the session is unchanged.
+            AgentBusy: A handler of ``session_start`` calls this: the start would wait for itself.
         """
         ...
 

@@ -346,6 +346,9 @@ STARTS = {
     "the tree": lambda ctx: ctx.navigate_tree("none"),
     "a reload": lambda ctx: ctx.reload(),
     "a reload in a task": lambda ctx: asyncio.create_task(ctx.reload()),
+    "a compaction": lambda ctx: ctx.compact(),
+    "a compaction that may be left out": lambda ctx: ctx.compact(reason="threshold"),
+    "a compaction in a task": lambda ctx: asyncio.create_task(ctx.compact()),
     "several at once": lambda ctx: asyncio.gather(ctx.new_session()),
 }
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.parts import Parts
     from pi_hookspecs import SessionChange, TreeNavigation
 
-__all__ = ["CommandContext"]
+__all__ = ["CommandContext", "check_started"]
 
 
 class CommandContext(Handle):
@@ -68,12 +68,12 @@ class CommandContext(Handle):
         parts = self._parts
         if parts.is_reloading and is_in_hook():
             raise AgentBusy("A hook of a reload cannot reload the plugins: the reload would wait for itself.")
-        _check_started(parts, "reload the plugins")
+        check_started(parts, "reload the plugins")
         await parts.reloader.reload()
 
     def _started(self, what: str) -> Parts:
         parts = self._outside_prompt(what)
-        _check_started(parts, what)
+        check_started(parts, what)
         return parts
 
     def _outside_prompt(self, what: str) -> Parts:
@@ -87,7 +87,7 @@ class CommandContext(Handle):
         return parts
 
 
-def _check_started(parts: Parts, what: str) -> None:
+def check_started(parts: Parts, what: str) -> None:
     """Raise inside the start of the session, for which the action would wait: a deadlock."""
     if parts.lifecycle.is_inside_start():
         raise AgentBusy(

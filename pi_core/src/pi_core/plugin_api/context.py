@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_core.hooks.acting import acting
-from pi_core.plugin_api.command_context import CommandContext
+from pi_core.plugin_api.command_context import CommandContext, check_started
 from pi_core.plugin_api.deprecated_use import noting_context
 from pi_core.plugin_api.plugin_ui import plugin_ui
 from pi_core.plugin_api.session_models import SessionModels
@@ -234,6 +234,7 @@ class PluginContext(CommandContext):
         self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
     ) -> Compaction | None:
         """Compact the conversation, see ``PiContext.compact``."""
+        check_started(self._parts, "compact the conversation")
         return await self._parts.compaction.compact(custom_instructions, reason=reason, will_retry=will_retry)
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
