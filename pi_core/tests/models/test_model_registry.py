@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
+
 import pytest
 
 from pi_core import ModelRegistry, PluginHost, Settings
@@ -209,7 +211,7 @@ async def test_a_key_may_be_missing_because_the_file_with_it_cannot_be_used(regi
 def test_the_provider_of_the_models_api_streams(registry):
     models = registry()
 
-    assert models.stream_of(models.find("acme/big")).__wrapped__.__self__.api == "chat"
+    assert unwrap(models.stream_of(models.find("acme/big"))).__self__.api == "chat"
 
 
 def test_the_error_of_an_api_without_a_plugin_names_it(registry):

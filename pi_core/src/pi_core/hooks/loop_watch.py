@@ -44,6 +44,7 @@ __all__ = [
     "Watched",
     "displaying_blocks",
     "show_waiting",
+    "show_waiting_for",
     "watch_loop",
 ]
 
@@ -192,9 +193,13 @@ def watch_loop(watched: Watched) -> Callable[[], None]:
 
 def show_waiting(calls: Sequence[tuple[str, str]]) -> None:
     """Show the user which hooks of plugins are waited for; nothing if there are none any more."""
-    named = ", ".join(f"plugin {plugin!r}: {hook}" for plugin, hook in dict.fromkeys(calls))
+    show_waiting_for(", ".join(f"plugin {plugin!r}: {hook}" for plugin, hook in dict.fromkeys(calls)))
+
+
+def show_waiting_for(what: str) -> None:
+    """Show the user what is waited for; nothing if the text is empty."""
     for display in _displays[-1:]:
-        display.show_waiting(f"Waiting for {named}" if named else None)
+        display.show_waiting(f"Waiting for {what}" if what else None)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from pi_core.host.records import DEFAULT_PLUGINS
 from pi_core.models.models_file import ProviderConfig, provider_config
 from pi_core.models.renamed import RENAMED
 from pi_hookspecs import NoModel, ProviderInfo, UserError
@@ -280,13 +281,18 @@ class ModelTables:
         added = self._added_stream(model.api)
         if added is not None:
             return added
-        provider = self.plugin_provider(model.api)
-        if provider is None:
+        found = self.host.find(_PROVIDERS, model.api)
+        if found is None:
             raise NoModel(
                 f"No installed plugin implements the API {model.api!r}, which {model.reference} needs."
                 " Install one that does, or choose another model with --model PROVIDER/ID"
             )
-        return provider.stream
+        stream: StreamFunction = found.thing.stream
+        if found.plugin in DEFAULT_PLUGINS:
+            return stream
+        from pi_core.models.first_event import named_while_waiting
+
+        return named_while_waiting(stream, found.plugin)
 
     def _added_stream(self, api: str) -> StreamFunction | None:
         return next((stream for registered_api, stream in reversed(self._streams) if registered_api == api), None)
