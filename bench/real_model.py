@@ -7,8 +7,6 @@ a proxy between agent and server counts. COMMAND is a shell command; it finds th
 model in ``$PROMPT``, ``$OPENAI_BASE_URL`` and ``$MODEL``, and its output is the answer:
 
     --agent 'aider=aider --no-git --yes-always --model openai/$MODEL --message "$PROMPT"'
-
-A model of 1.5 billion parameters on two cores takes about a minute for a task.
 """
 
 from __future__ import annotations

@@ -56,11 +56,14 @@ def stream_with_filters(stream: StreamFunction, host: PluginHost, settings: Sett
 async def _filtered(
     model: Model, events: AsyncIterator[AssistantMessageEvent], filters: Sequence[Filter]
 ) -> AsyncIterator[AssistantMessageEvent]:
+    through: Iterable[AssistantMessageEvent]
+    first, is_only = filters[0][1], len(filters) == 1
     try:
         async for event in events:
             try:
-                through = _through(event, filters)
-            except PluginError as failure:
+                through = tuple(first(event)) if is_only else _through(event, filters)
+            except Exception as error:  # noqa: BLE001 - of a plugin
+                failure = error if isinstance(error, PluginError) else _failure(filters[0][0], error)
                 yield _ended_by(failure, model, event)
                 return
             for changed in through:

@@ -249,7 +249,7 @@ def test_every_form_is_read_in_every_place(form):
             answer = read_answer(lead + text, size=size)
             assert answer.calls == [("find", {"pattern": "*.py"})], (lead, size)
             assert answer.text.strip() == answer.shown.strip() == lead.strip()
-    for around in ("\n{}\n", "  {}", "<think>\nIs `<b>` one?\n</think>\n\n{}"):
+    for around in ("\n{}\n", "  {}", "<think>Hm.</think>{}", "<think>\nIs `<b>` one?\n</think>\n\n{}"):
         assert read_answer(around.format(text)).calls == [("find", {"pattern": "*.py"})], around
     assert read_answer(text, thinking="I search.").calls == [("find", {"pattern": "*.py"})]
 

@@ -106,6 +106,10 @@ class HeldText:
         """Text that came after it was decided that the text is held to the end of the answer."""
         self._passed = 0
         """How much of the text was passed."""
+        self._parts: list[str] = []
+        """Text behind it that was passed as it came, in the midst of a line."""
+        self._is_plain = False
+        """Whether a piece without a line break is passed as it comes."""
         self._held_at = -1
         """Where the held text begins; -1 if nothing is held."""
 
@@ -128,20 +132,31 @@ class HeldText:
         return [*self._released(), event]
 
     def _on_delta(self, event: TextDelta) -> Iterable[AssistantMessageEvent]:
+        if self._is_plain and "\n" not in event.delta:
+            self._parts.append(event.delta)
+            return (event,)
         if self._more:
             self._more.append(event.delta)
             return ()
-        if self._held_at < 0 and self._passed == len(self._text) and not self._may_begin(event.delta):
-            self._text += event.delta
-            return self._pass_to(len(self._text))
+        self._join()
         self._text += event.delta
-        return self._look()
+        events = self._look()
+        self._is_plain = self._held_at < 0 and self._passed == len(self._text) and self._is_within_line()
+        return events
 
-    def _may_begin(self, delta: str) -> bool:
-        """Return whether a call may begin in a piece; it is cheap, because most pieces are in the midst of a line."""
-        if "\n" in delta or not self._text or self._text.isspace() or "<think>".startswith(self._text.strip()[:7]):
-            return True
-        return self._text[-1] == "\n" and (not delta.strip() or delta.lstrip()[0] in self._first)
+    def _join(self) -> None:
+        """Add the text that was passed as it came to the text so far."""
+        if self._parts:
+            self._text += "".join(self._parts)
+            self._passed = len(self._text)
+            self._parts.clear()
+
+    def _is_within_line(self) -> bool:
+        """Return whether no call can begin before the next line."""
+        begin = _after_thought(self._text)
+        if begin == 0 and "<think>".startswith(self._text.lstrip()[:7]):
+            return False
+        return begin is not None and bool(self._text[begin:].rpartition("\n")[2].strip())
 
     def _look(self) -> Iterable[AssistantMessageEvent]:
         """Hold the text from the first place on where a call may begin, and pass what is before it."""
@@ -192,6 +207,7 @@ class HeldText:
 
     def _released(self) -> list[AssistantMessageEvent]:
         """Pass all of the text, because it is one."""
+        self._join()
         self._text += "".join(self._more)
         self._more, self._held_at = [], -1
         events = list(self._pass_to(len(self._text)))
@@ -202,6 +218,7 @@ class HeldText:
         return events
 
     def _on_end(self, event: TextEnd) -> Iterable[AssistantMessageEvent]:
+        self._join()
         if self._held_at < 0 and self._start is None:
             self._is_off = True
             return (*self._pass_to(len(self._text)), event)
@@ -210,6 +227,7 @@ class HeldText:
 
     def _on_done(self, event: Done) -> Iterable[AssistantMessageEvent]:
         self._is_off = True
+        self._join()
         message = event.message
         if self._held_at < 0 or message.stop_reason not in ("stop", "length") or message.tool_calls:
             return [*self._released(), event]
