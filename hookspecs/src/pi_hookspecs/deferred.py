@@ -13,14 +13,15 @@ as ``Value``. A class with a cached property, or with a method that uses ``super
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 if TYPE_CHECKING:
-    from attrs import define, field, frozen
+    from collections.abc import Callable
 
-    _Fields: TypeAlias = dict[str, tuple[str, Any]]
+    from attrs import define, field, frozen
 
 __all__ = ["define", "field", "frozen"]
 
@@ -80,38 +81,62 @@ class _Declared:
 
     @cached_property
     def fields(self) -> _Fields | None:
-        """Argument of ``__init__`` to the field's name and default; None if attrs is needed to set the fields."""
-        bases = [base for base in self.original.__mro__[1:] if "__attrs_attrs__" in vars(base)]
-        inherited = _declared[bases[0]].fields if bases and bases[0] in _declared else None if bases else {}
+        """The fields of an instance; None if attrs is needed to set them."""
+        bases = [base for base in self.original.__mro__[1:] if "__attrs_attrs__" in base.__dict__]
+        inherited = _declared[bases[0]].fields if bases and bases[0] in _declared else None if bases else _Fields()
         if inherited is None or not all(issubclass(bases[0], base) for base in bases):
             return None
         if any(hasattr(self.original, step) for step in _STEPS):
             return None
-        fields = {argument: field for argument, field in inherited.items() if field[0] not in self.names}
+        found = _Fields(is_positional=not bases and not self.options.get("kw_only"))
+        for argument, name in inherited.names.items():
+            if name not in self.names:
+                found.add(argument, name, inherited.defaults.get(argument, attrs.NOTHING))
+        attributes = self.original.__dict__
         for name in self.names:
-            default = vars(self.original).get(name, attrs.NOTHING)
-            if isinstance(default, _Field):
+            default = attributes.get(name, attrs.NOTHING)
+            if type(default) is _Field:
                 options = default.options
-                if options.keys() - {"default", "factory", "repr", "eq", "metadata"}:
+                if not options.keys() <= _SIMPLE:
                     return None
-                has_factory = options.get("factory") is not None
+                has_factory = "factory" in options and options["factory"] is not None
                 default = attrs.Factory(options["factory"]) if has_factory else options.get("default", attrs.NOTHING)
-            if isinstance(default, _ATTRS_FIELD) or getattr(default, "takes_self", False):
+            if type(default) is _ATTRS_FIELD or (type(default) is _FACTORY and default.takes_self):
                 return None
-            fields[name.lstrip("_")] = name, default
-        return fields
-
-    @cached_property
-    def required(self) -> set[str]:
-        """The arguments without a default."""
-        return {argument for argument, (_name, default) in (self.fields or {}).items() if default is attrs.NOTHING}
-
-    @cached_property
-    def is_positional(self) -> bool:
-        """Whether arguments may be positional; attrs knows where a base has fields, too."""
-        return not self.options.get("kw_only") and [*(self.fields or ())] == [name.lstrip("_") for name in self.names]
+            found.add(name.lstrip("_") if name[0] == "_" else name, name, default)
+        return found
 
 
+class _Fields:
+    """The fields of a class.
+
+    Attributes:
+        names: Argument of ``__init__`` to the name of its field, in order.
+        defaults: Argument to its default; a ``Factory`` makes one.
+        factories: The arguments whose default is made.
+        is_positional: Whether arguments may be positional. Where a base has fields, attrs decides.
+    """
+
+    __slots__ = ("defaults", "factories", "is_positional", "names")
+
+    def __init__(self, *, is_positional: bool = False) -> None:
+        self.names: dict[str, str] = {}
+        self.defaults: dict[str, Any] = {}
+        self.factories: dict[str, Callable[[], Any]] = {}
+        self.is_positional = is_positional
+
+    def add(self, argument: str, name: str, default: Any) -> None:
+        self.names[argument] = name
+        if default is not attrs.NOTHING:
+            self.defaults[argument] = default
+        if type(default) is _FACTORY:
+            self.factories[argument] = default.factory
+
+
+_SIMPLE = {"default", "factory", "repr", "eq", "metadata"}
+"""Arguments of ``field`` that mean nothing but a default to ``__init__``."""
+
+_FACTORY: Any = attrs.Factory
 _declared: dict[type, _Declared] = {}
 _ATTRS_FIELD = type(attrs.field())
 
@@ -156,25 +181,25 @@ class _InitStandIn(_StandIn):
         return partial(self._set_fields, declared, instance)
 
     def _set_fields(self, declared: _Declared, instance: Any, /, *arguments: Any, **named: Any) -> None:
-        fields = declared.fields or {}
-        given = {**dict(zip(fields, arguments, strict=False)), **named} if arguments else named
+        fields = declared.fields
+        given = {**dict(zip(fields.names, arguments, strict=False)), **named} if arguments and fields else named
+        values = {**fields.defaults, **given} if fields else {}
         if (
-            len(given) != len(arguments) + len(named)
-            or not given.keys() <= fields.keys()
-            or not given.keys() >= declared.required
-            or (arguments and not declared.is_positional)
+            fields is None
+            or len(given) != len(arguments) + len(named)
+            or values.keys() != fields.names.keys()
+            or (arguments and not fields.is_positional)
         ):
             super().__get__(instance, type(instance))(*arguments, **named)  # it says what is wrong
             return
         declared.instances += 1
-        for argument, (name, default) in fields.items():
-            value = given.get(argument, default)
-            if value is default and type(default) is _FACTORY and argument not in given:
-                value = default.factory()
-            object.__setattr__(instance, name, value)
+        for argument, make in fields.factories.items():
+            if argument not in given:
+                values[argument] = make()
+        for argument, name in fields.names.items():
+            object.__setattr__(instance, name, values[argument])
 
 
-_FACTORY: Any = attrs.Factory
 _STAND_INS: dict[str, Any] = {"__init__": _InitStandIn("__init__"), **{name: _StandIn(name) for name in _GENERATED}}
 _FROZEN_STAND_INS = {**_STAND_INS, **{name: _StandIn(name) for name in _FROZEN}}
 
@@ -187,13 +212,23 @@ def _deferring(decorate: str) -> Any:
             message = f"{cls.__qualname__}: declare it with eq=False and repr=False, or with the decorator of attrs"
             raise TypeError(message)
         declared = _Declared(cls, decorate, options)
-        if any(isinstance(each, cached_property) or getattr(each, "__closure__", None) for each in vars(cls).values()):
+        if any(map(_needs_class, cls.__dict__.values())):
             return declared.make()
         slotted = _slotted(declared)
         _declared[slotted] = declared
         return slotted
 
     return decorator
+
+
+def _needs_class(attribute: Any) -> bool:
+    """Whether an attribute of a class refers to it, as ``super()`` does, or is replaced by attrs."""
+    kind = type(attribute)
+    if kind is property:
+        attribute = attribute.fget
+    elif kind is classmethod or kind is staticmethod:
+        attribute = attribute.__func__
+    return kind is cached_property or (type(attribute) is FunctionType and attribute.__closure__ is not None)
 
 
 def _slotted(declared: _Declared) -> type:
