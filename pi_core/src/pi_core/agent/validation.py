@@ -16,7 +16,6 @@ from pi_core.agent.json_values import NotJson, json_copy
 from pi_core.agent.plain_schemas import fits, is_plain
 from pi_core.agent.safe_text import exception_message
 from pi_hookspecs.errors import InvalidArguments
-from pi_hookspecs.stream import ARGUMENTS_TEXT
 
 if TYPE_CHECKING:
     from pi_core.agent.schema import CompiledSchema
@@ -122,6 +121,8 @@ def _report(tool: Tool, call: ToolCall, errors: list[str]) -> str:
 
 def _unreadable(tool: Tool, call: ToolCall) -> str:
     """Return the error for arguments that are no JSON object, with their text, so that the model sees its slip."""
+    from pi_hookspecs.stream import ARGUMENTS_TEXT  # a request is sent before the classes of its stream are needed
+
     words = f'Invalid arguments for tool "{tool.name}": {call.arguments_error}'
     text = call.extra.get(ARGUMENTS_TEXT)
     if not isinstance(text, str) or not text:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pi_core.base.images.blocks import fit_blocks, has_images
+from pi_hookspecs.content import ImageContent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +37,11 @@ class Admission:
     async def admit(self, message: M) -> M:
         """Return a message with images that fit; the message itself if it has no others."""
         content: Any = getattr(message, "content", None)
-        if not has_images(content):
+        if isinstance(content, str) or not any(isinstance(block, ImageContent) for block in content or ()):
             return message
         from attrs import evolve
 
+        from pi_core.base.images.blocks import fit_blocks
         from pi_core.base.images.limits import limits_of
 
         resize = self._settings.get_bool("images.autoResize", default=True)

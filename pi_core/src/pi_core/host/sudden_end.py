@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from pi_core.agent.safe_text import is_library
 from pi_core.base.paths import make_cache
 from pi_core.base.process.signals import is_running
-from pi_core.base.process.stray_output import give_terminal_back
 from pi_core.host.owners import CodeOwners
 from pi_core.host.records import DEFAULT_PLUGINS
 
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["naming_sudden_ends", "sudden_ends"]
 
 _PREFIX = "ended-"
-_FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
-_FATAL = re.compile(r"^Fatal Python error: (.+)$|^Windows fatal exception: (.+)$", re.MULTILINE)
+_FRAME = r'^  File "(.+)", line (\d+) in (.+)$'
+_FATAL = r"^Fatal Python error: (.+)$|^Windows fatal exception: (.+)$"
 _LONGEST = 100_000
 
 
@@ -48,6 +47,8 @@ def naming_sudden_ends(host: PluginHost) -> Iterator[None]:
         import sys
 
         if os.getpid() == process:  # else a child ends itself, as it should
+            from pi_core.base.process.stray_output import give_terminal_back
+
             message = _exit_message(owners, sys._getframe(1), status)  # noqa: SLF001 - the documented way to the stack
             with suppress(OSError, ValueError):
                 file.write(message or "")
@@ -116,10 +117,10 @@ def _told(host: PluginHost, text: str) -> tuple[str, str]:
     named = re.match(r"Plugin '(.+)' ended pi: ", text)
     if named is not None:
         return named[1], f"the last pi was ended: {text.partition(': ')[2]}. What was stored before is kept"
-    fatal = _FATAL.search(text)
+    fatal = re.search(_FATAL, text, re.MULTILINE)
     why = next(filter(None, fatal.groups()), "a crash") if fatal is not None else "a crash"
     crashed = (text.partition("Current thread ")[2] or text).partition("\n\n")[0]  # others were only running
-    for file, line, function in _FRAME.findall(crashed):
+    for file, line, function in re.findall(_FRAME, crashed, re.MULTILINE):
         if not is_library(file):
             plugin = _plugin_of_file(host, file)
             return plugin, f"the last pi ended by a crash ({why}) in {function} ({file}, line {line})"

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from pi_core.agent.safe_text import secret_sources
 from pi_core.base.configured_values import ConfiguredValues
 from pi_core.base.process.start_policies import StartPolicies
-from pi_core.models.renamed import other_name
 from pi_core.settings import agent_dir
 from pi_hookspecs import PiError, UserError, now_ms
 
@@ -113,6 +112,8 @@ class AuthStorage:
 
     async def remove(self, provider: str) -> bool:
         """Delete a stored credential; return False if there was none."""
+        from pi_core.models.renamed import other_name
+
         stored = self._read()
         had = provider if provider in stored else other_name(provider) or provider
         await self._change(lambda entries: entries.pop(had, None))
@@ -265,7 +266,11 @@ class AuthStorage:
         """Return a provider's entry, which may be stored under the original's name of the provider."""
         stored = self._read()
         entry = stored.get(provider)
-        return stored.get(other_name(provider) or "") if entry is None else entry
+        if entry is not None or not stored:
+            return entry
+        from pi_core.models.renamed import other_name
+
+        return stored.get(other_name(provider) or "")
 
     def _read(self, *, again: bool = False) -> dict[str, dict[str, Any]]:
         """Return the entries; the file is read again if it has changed."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from attrs import evolve
 
-from pi_core.base.urls import url_problem
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -306,6 +305,8 @@ def _checked_url(url: str) -> str:
     Raises:
         UserError: The URL has another scheme, no host, or characters that are not valid in a URL.
     """
+    from pi_core.base.urls import url_problem  # only few plugins open pages
+
     problem = url_problem(url)
     if problem is not None:
         raise UserError(f"{url!r:.200} cannot be opened: {problem}. Give an address with https, http or mailto")

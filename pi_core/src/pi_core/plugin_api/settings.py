@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.hooks.acting import acting_plugin
 from pi_core.host.grants import FILE, is_granted
-from pi_core.settings.project_limits import FREE
 from pi_core.settings.values import name_of, steps_of
 from pi_hookspecs import UnknownName, UserError
 
@@ -111,6 +110,8 @@ def _check(runtime: Runtime, steps: Sequence[str], value: Any) -> None:
 
 def _is_protected(settings: Settings, steps: Sequence[str], plugin: str | None) -> bool:
     """Return whether a plugin needs the user's consent: for what a project cannot set freely, if it is not its own."""
+    from pi_core.settings.project_limits import FREE
+
     owners = {each.plugin for each in settings.known.declared if each.protected and each.steps == tuple(steps)}
     rule = settings.project_rule(steps)
     if rule is not None and (rule.may != FREE or rule.consent):

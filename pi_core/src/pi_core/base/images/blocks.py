@@ -15,12 +15,7 @@ if TYPE_CHECKING:
     from pi_core.base.images.fitting import FittedImage
     from pi_core.base.images.limits import ImageLimits
 
-__all__ = ["fit_blocks", "has_images"]
-
-
-def has_images(content: Any) -> bool:
-    """Whether the content of a message has an image."""
-    return not isinstance(content, str) and any(isinstance(block, ImageContent) for block in content or ())
+__all__ = ["fit_blocks"]
 
 
 async def fit_blocks(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.secrets import is_secret_name
-from pi_provider_kit.reported import is_filter, reported_error, reported_status
 from pi_provider_kit.retry_after import retry_after_ms
 
 if TYPE_CHECKING:
@@ -98,6 +97,8 @@ def answer_failure(
         return HttpFailed(message, kind="redirect", **known)
     if 200 <= status < 300:  # noqa: PLR2004 - RFC 9110, 15.3
         got = headers.get("content-type", "untyped content").partition(";")[0]
+        from pi_provider_kit.reported import is_filter, reported_status
+
         error = _error_in(raw)
         if got == expected or error is not None:  # an error with a success status
             known["status"] = reported_status(error) or status
@@ -112,6 +113,8 @@ def answer_failure(
 def _error_in(text: str) -> Any:
     """Return the error that a body reports, also the first of a list; None if it reports none."""
     import json
+
+    from pi_provider_kit.reported import reported_error
 
     try:
         value = json.loads(text)

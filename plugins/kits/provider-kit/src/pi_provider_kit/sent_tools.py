@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -22,8 +21,8 @@ __all__ = ["SentTools"]
 _MOST = 1000
 """Schemas that are kept; each request has those of all its tools."""
 
-_kept: dict[tuple[int, Rules], tuple[Any, Any, dict[str, Any]]] = {}
-"""Schemas as they are sent, with the tool's own and a copy of it, by its identity and the rules."""
+_kept: dict[tuple[int, Rules], tuple[Any, bytes, dict[str, Any]]] = {}
+"""Schemas as they are sent, with the tool's own and its JSON, by its identity and the rules."""
 
 
 class SentTools:
@@ -96,12 +95,18 @@ class SentTools:
 
 def _schema(parameters: Any, rules: Rules) -> dict[str, Any]:
     """Return the schema to send, kept from an earlier request if the tool's own has not been changed in place since."""
+    import orjson
+
+    try:
+        now = orjson.dumps(parameters)
+    except TypeError:  # not JSON: a number beyond 64 bits, half a surrogate pair, a mapping of another class
+        return sendable_schema(parameters, rules)
     key = id(parameters), rules
     kept = _kept.get(key)
-    if kept is not None and kept[0] is parameters and kept[1] == parameters:
+    if kept is not None and kept[0] is parameters and kept[1] == now:
         return kept[2]
     schema = sendable_schema(parameters, rules)
     if len(_kept) >= _MOST:
         _kept.clear()
-    _kept[key] = parameters, deepcopy(parameters), schema
+    _kept[key] = parameters, now, schema
     return schema

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import (
-    HttpFailed,
-    compact_json,
-    error_event,
-    is_filter,
-    parse_object,
-    reported_error,
-    reported_status,
-)
+from pi_provider_kit import HttpFailed, compact_json, parse_object
 
 __all__ = ["broken", "error_of", "parse_event"]
 
@@ -37,10 +29,14 @@ def parse_event(name: str, data: bytes) -> dict[str, Any]:
         if data in _NOTHING:
             return {"type": "ping"}
         if name == "error" or data[:1] not in (b"{", b"["):
+            from pi_provider_kit import error_event
+
             data = error_event(data)
     event = parse_object(data, broken)
     kind = event.setdefault("type", name)
     if kind in _NAMELESS or event.get("error"):
+        from pi_provider_kit import reported_error
+
         error = reported_error(event)
         return event if error is None else {**event, "type": "error"}
     return event
@@ -48,6 +44,8 @@ def parse_event(name: str, data: bytes) -> dict[str, Any]:
 
 def error_of(event: dict[str, Any]) -> RequestFailed:
     """Return the failure of an ``error`` event, with the event's own JSON."""
+    from pi_provider_kit import is_filter, reported_status
+
     request_id = event.get("request_id")
     return HttpFailed(
         compact_json(event),
