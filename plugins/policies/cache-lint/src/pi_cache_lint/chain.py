@@ -18,6 +18,9 @@ from pi_hookspecs.values import ReprMixin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    _Links = tuple[tuple[str, ...], dict[str, Any]]
+    """The hashes of a message's blocks, and its cache markers by place."""
+
 __all__ = ["Chain", "Digests", "chain_of", "message_of_block"]
 
 _PARAMETERS = (
@@ -71,6 +74,8 @@ class Digests:
     def __init__(self) -> None:
         self._known: dict[int, str] = {}
         self._used: dict[int, str] = {}
+        self._known_messages: dict[int, _Links] = {}
+        self._used_messages: dict[int, _Links] = {}
 
     def of(self, value: Any) -> str:
         """Return the hash of plain data."""
@@ -83,9 +88,26 @@ class Digests:
         self._used[key] = found
         return found
 
+    def of_message(self, message: Any) -> _Links:
+        """Return the links of a message, and its cache markers; one that the last request had is not taken apart."""
+        key = hash(_bytes(message))
+        found = self._known_messages.get(key) or self._used_messages.get(key)
+        if found is None:
+            marked: dict[str, Any] = {}
+            role, blocks = _role_and_blocks(message)
+            links = tuple(
+                self.of(_unmarked(block, "messages", marked)) + role[:1]
+                for block in blocks
+                if not _is_marker(block, "messages", marked)
+            )
+            found = links, marked
+        self._used_messages[key] = found
+        return found
+
     def turn(self) -> None:
         """Forget the values that were not used since the last call."""
         self._known, self._used = self._used, {}
+        self._known_messages, self._used_messages = self._used_messages, {}
 
 
 def _bytes(value: Any) -> bytes:
@@ -107,17 +129,20 @@ def chain_of(payload: Any, digests: Digests, declaration: Callable[[str], Any]) 
     if body is None:
         return None
     marked: dict[str, Any] = {}
-    system, messages = _conversation(body)
+    system, messages = _system_and_messages(body)
+    parameters = {name: digests.of(body[name]) for name in _PARAMETERS if body.get(name) is not None}
+    tools = tuple(_tools(body, digests, declaration, marked))
+    prompt = digests.of([_unmarked(each, "system", marked) for each in system])
+    links: list[str] = []
+    for message in messages:
+        found, markers = digests.of_message(message)
+        links += found
+        marked |= markers
     chain = Chain(
-        parameters={name: digests.of(body[name]) for name in _PARAMETERS if body.get(name) is not None},
-        tools=tuple(_tools(body, digests, declaration, marked)),
-        system=digests.of([_unmarked(each, "system", marked) for each in system]),
-        messages=tuple(
-            digests.of(_unmarked(block, "messages", marked)) + role[:1]
-            for role, blocks in messages
-            for block in blocks
-            if not _is_marker(block, "messages", marked)
-        ),
+        parameters=parameters,
+        tools=tools,
+        system=prompt,
+        messages=tuple(links),
         markers=tuple(f"{place}:{json.dumps(value, sort_keys=True)}" for place, value in marked.items()),
         lifetime=_lifetime(body, marked),
     )
@@ -128,10 +153,10 @@ def chain_of(payload: Any, digests: Digests, declaration: Callable[[str], Any]) 
 def message_of_block(payload: Any, number: int) -> int:
     """Return the index of the message that a block is in."""
     body = _body(payload) or {}
-    _, messages = _conversation(body)
+    _, messages = _system_and_messages(body)
     last = -1
-    for index, (_, blocks) in enumerate(messages, _leading_system(body)):
-        last += sum(not _is_marker(block, "", {}) for block in blocks)
+    for index, message in enumerate(messages, _leading_system(body)):
+        last += sum(not _is_marker(block, "", {}) for block in _role_and_blocks(message)[1])
         if last >= number:
             return index
     return 0
@@ -147,25 +172,26 @@ def _body(payload: Any) -> dict[str, Any] | None:
     return {**payload, **inner} if isinstance(inner, dict) and _body(inner) is not None else None
 
 
-def _conversation(body: dict[str, Any]) -> tuple[list[Any], list[tuple[str, list[Any]]]]:
-    """Return the blocks of the system prompt, and role and blocks of each message."""
+def _system_and_messages(body: dict[str, Any]) -> tuple[list[Any], Sequence[Any]]:
+    """Return the blocks of the system prompt, and the messages after it."""
     system = [block for name in _SYSTEM for block in _blocks(body.get(name))]
     raw: Sequence[Any] = next((body[name] for name in _MESSAGES if isinstance(body.get(name), list)), ())
-    messages: list[tuple[str, list[Any]]] = []
-    for each in raw:
-        if not isinstance(each, dict):
-            messages.append(("", [each]))
-        elif not messages and each.get("role") in _SYSTEM_ROLES:
-            system += _blocks(each.get("content"))
-        else:
-            messages.append((str(each.get("role") or each.get("type") or ""), list(_message_blocks(each))))
-    return system, messages
+    leading = _leading_system(body)
+    system += [block for each in raw[:leading] for block in _blocks(each.get("content"))]
+    return system, raw[leading:]
+
+
+def _role_and_blocks(message: Any) -> tuple[str, list[Any]]:
+    """Return the role of a message, and its blocks."""
+    if not isinstance(message, dict):
+        return "", [message]
+    return str(message.get("role") or message.get("type") or ""), list(_message_blocks(message))
 
 
 def _leading_system(body: dict[str, Any]) -> int:
     raw: Sequence[Any] = next((body[name] for name in _MESSAGES if isinstance(body.get(name), list)), ())
-    roles = [isinstance(each, dict) and each.get("role") in _SYSTEM_ROLES for each in raw]
-    return roles.index(False) if False in roles else len(roles)
+    others = (at for at, each in enumerate(raw) if not isinstance(each, dict) or each.get("role") not in _SYSTEM_ROLES)
+    return next(others, len(raw))
 
 
 def _message_blocks(message: dict[str, Any]) -> Iterator[Any]:
