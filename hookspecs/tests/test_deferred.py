@@ -198,6 +198,15 @@ def test_an_own_init_calls_the_generated_one() -> None:
     assert OwnInit("4").value == 4
 
 
+@pytest.mark.parametrize("instances", [1, 20])
+def test_a_plain_subclass_calls_the_init_of_its_base(instances: int) -> None:
+    class Tagged(NamedPoint):
+        def __init__(self, tag: str) -> None:
+            super().__init__(x=1, name=tag)
+
+    assert [Tagged(str(number)).name for number in range(instances)] == [str(number) for number in range(instances)]
+
+
 def test_a_pattern_names_positional_fields() -> None:
     match Box("a"):
         case Box(content):

@@ -151,6 +151,19 @@ def _generate(cls: type) -> None:
             delattr(cls, name)
 
 
+def _held(stand_in: _StandIn, instance: Any, owner: type) -> tuple[type, ...]:
+    """Return the classes in which an attribute is looked up, from the one on that has the stand-in.
+
+    ``inspect.signature`` passes the class as an instance of ``type``; ``super()`` begins after a class.
+    """
+    order: tuple[type, ...] = instance.__mro__ if owner is type else owner.__mro__
+    for index, cls in enumerate(order):
+        attributes = cls.__dict__
+        if stand_in.name in attributes and attributes[stand_in.name] is stand_in:
+            return order[index:] if index else order
+    return order  # another thread has replaced it
+
+
 class _StandIn:
     """Stands in a class for an attribute that attrs adds; reading it has all of them added."""
 
@@ -160,10 +173,16 @@ class _StandIn:
         self.name = name
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        for cls in owner.__mro__:
+        order = _held(self, instance, owner)
+        for cls in order:
             if vars(cls).get(self.name) is self:
                 _generate(cls)
-        return getattr(owner if instance is None else instance, self.name)
+        for cls in order:
+            if self.name in vars(cls):
+                found = vars(cls)[self.name]
+                return found.__get__(instance, owner) if hasattr(type(found), "__get__") else found
+        message = f"{owner.__qualname__!r} has no attribute {self.name!r}"
+        raise AttributeError(message)
 
 
 class _InitStandIn(_StandIn):
@@ -172,11 +191,10 @@ class _InitStandIn(_StandIn):
     __slots__ = ()
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        for cls in owner.__mro__:
-            if "__init__" in cls.__dict__:
-                break
-        declared = _declared[cls]
-        if instance is None or declared.fields is None or declared.instances >= _BY_HAND:
+        declared = _declared.get(_held(self, instance, owner)[0])
+        if instance is None or owner is type or declared is None or declared.fields is None:
+            return super().__get__(instance, owner)
+        if declared.instances >= _BY_HAND:
             return super().__get__(instance, owner)
         return partial(self._set_fields, declared, instance)
 
