@@ -223,6 +223,14 @@ class Session(Protocol):
         """Remove the user's queued messages and return their texts."""
         ...
 
+    def get_steering_messages(self) -> tuple[str, ...]:
+        """Return the texts that are queued for the next request."""
+        ...
+
+    def get_follow_up_messages(self) -> tuple[str, ...]:
+        """Return the texts that are queued for the end of the run."""
+        ...
+
     def clear_queue(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Remove all queued messages and return the texts for the next request, and those for the end of the run."""
         ...

@@ -41,6 +41,8 @@ READS: dict[str, Callable[[Session], object]] = {
     "session_name": lambda session: session.session_name,
     "steering_mode": lambda session: session.steering_mode,
     "follow_up_mode": lambda session: session.follow_up_mode,
+    "get_steering_messages": lambda session: session.get_steering_messages(),
+    "get_follow_up_messages": lambda session: session.get_follow_up_messages(),
     "pending_message_count": lambda session: session.pending_message_count,
     "is_streaming": lambda session: session.is_streaming,
     "is_compacting": lambda session: session.is_compacting,
@@ -207,7 +209,8 @@ async def test_an_abort_and_queued_texts_reach_the_session(
 
     assert pi_session.get_steering_messages() == ("now",)
     assert pi_session.get_follow_up_messages() == ("later",)
-    await until(lambda: remote.pending_message_count == 2)
+    await until(lambda: (remote.get_steering_messages(), remote.get_follow_up_messages()) == (("now",), ("later",)))
+    assert remote.pending_message_count == 2
     assert remote.take_user_texts() == ["now", "later"]
     await remote.abort()
     answer = await running

@@ -58,12 +58,12 @@ class _JsonRun(PromptRun):
 
     def finished(self) -> int:
         """Return the session's exit code, and report on stderr why the last answer failed."""
-        last = self.session.last_answer()
+        last = self.local.last_answer()
         if not has_failed(last):
             self.warn_of_empty(last)
             return super().finished()
         self.report_failure(last)
-        return self.session.exit_code
+        return self.local.exit_code
 
     def write(self, line: bytes) -> None:
         """Write a whole line, even to a slow reader; for a terminal it is cleaned."""

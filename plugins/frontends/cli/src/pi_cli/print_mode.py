@@ -53,13 +53,13 @@ class PrintRun(PromptRun, EventRows):
         """End the run at an answer that failed, and report one that was cut."""
         if has_failed(answer):
             self.report_failure(answer)
-            return self.session.exit_code
+            return self.local.exit_code
         self.check_length(answer)
         return None
 
     def finished(self) -> int:
         """Write the last answer to the pipe."""
-        last = self.session.last_answer()
+        last = self.local.last_answer()
         if last is not None and not self.screen.streams:
             self.screen.answer(last.text)
         self.warn_of_empty(last)
@@ -92,6 +92,6 @@ class PrintRun(PromptRun, EventRows):
         """Show a plugin's message with its renderer, else its text."""
         from pi_hookspecs import text_of
 
-        lines = self.session.renderings.custom(message, width=self.screen.width)
+        lines = self.local.renderings.custom(message, width=self.screen.width)
         text = text_of(message.content) if lines is None else "\n".join(lines)
         self.screen.line(text)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pi_cli.options import Options
     from pi_cli.screen import Screen
-    from pi_core import AgentSession
+    from pi_core import AgentSession, Session
     from pi_hookspecs import AssistantMessage, NoticeLevel, UserInterface
 
 __all__ = ["PromptRun", "has_failed"]
@@ -38,11 +38,16 @@ class PromptRun(Notices):
         session: Not started yet; it is shut down at the end.
         options: The prompts, and how verbose the output is.
         screen: stderr for warnings, and stdout.
+
+    Attributes:
+        session: The session, as every front end knows one.
+        local: The same session, for its start and end, and for what only its process can do.
     """
 
     def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
         super().__init__(screen, verbose=options.verbose)
-        self.session = session
+        self.local = session
+        self.session: Session = session
         self.options = options
         self.command_failed = False
         self.was_cut = False
@@ -86,7 +91,7 @@ class PromptRun(Notices):
 
     async def run(self) -> int:
         """Start the session, send all prompts, shut the session down."""
-        session, screen = self.session, self.screen
+        session, screen = self.local, self.screen
         session.ui, session.has_ui = self.user_interface()
         if session.hooks.trace is not None:
             session.hooks.trace = lambda call: screen.line(trace_line(call))
@@ -114,7 +119,7 @@ class PromptRun(Notices):
 
     async def run_prompts(self, end: OrderlyEnd) -> int:
         """Send the prompts of the command line, one after another; return the exit code."""
-        session = self.session
+        session = self.local
         for prompt in self.options.prompts:
             session.limit_commands(() if prompt.piped else None)
             answer = await session.prompt(prompt.text, images=prompt.images)
@@ -152,7 +157,7 @@ class PromptRun(Notices):
         yield from self.session.problems()
 
     def _show_what_is_used(self) -> None:
-        session = self.session
+        session = self.local
         model = session.model.reference if session.model is not None else "none"
         tools = " ".join(tool.name for tool in session.agent.state.tools) or "none"
         plugins = " ".join(f"{each.name} {each.version}" for each in session.host.records.values() if each.loads)

@@ -78,6 +78,14 @@ class RemoteView:
         """Return the id and the text of every user message on the branch."""
         return self._user_messages
 
+    def get_steering_messages(self) -> tuple[str, ...]:
+        """Return the texts that are queued for the next request."""
+        return self._steering
+
+    def get_follow_up_messages(self) -> tuple[str, ...]:
+        """Return the texts that are queued for the end of the run."""
+        return self._follow_up
+
     # Reading
 
     async def read(self, client: PiClient) -> None:

@@ -44,7 +44,7 @@ async def complete_argument(conversation: Conversation, name: str, typed: str) -
     """Return completions of the argument that has been typed so far."""
     own = OWN.get(name)
     if own is None:
-        return await conversation.session.completions.arguments(name, typed)
+        return await conversation.local.completions.arguments(name, typed)
     return [Completion(each) for each in matching_values(own.complete(conversation), typed)]
 
 
@@ -70,7 +70,7 @@ async def _help(conversation: Conversation, argument: str) -> None:
     else:
         row("Backslash", "At the end of a line: another line follows")
         row("Ctrl-C", "Stop the answer; twice on an empty line, exit")
-    for shortcut in conversation.session.commands.shortcuts():
+    for shortcut in conversation.local.commands.shortcuts():
         row(shortcut.name, shortcut.description)
 
 
@@ -84,7 +84,7 @@ def _help_about(conversation: Conversation, argument: str) -> None:
         conversation.write_line(f"There is no command {one_line(argument)}. /help lists the commands.")
     if name != argument:
         return
-    session = conversation.session
+    session = conversation.local
     found = session.registered.find("register_subcommands", "help")
     if found is None:
         raise UserError("The pages of the documentation come with the plugin 'help', which is not loaded")
@@ -133,7 +133,7 @@ async def _model(conversation: Conversation, argument: str) -> None:
             page, rest = rest[:_PAGE], rest[_PAGE:]
             chosen = await session.ui.select("Which model?", [*page, _MORE] if rest else page)
             if chosen in page:
-                await session.set_model(session.models.find(chosen))
+                await session.set_model(conversation.local.models.find(chosen))
             if chosen != _MORE:
                 break
     model = session.model.reference if session.model is not None else "none"
@@ -141,8 +141,7 @@ async def _model(conversation: Conversation, argument: str) -> None:
 
 
 def _models(conversation: Conversation) -> list[str]:
-    session = conversation.session
-    return [model.reference for model in session.models.available(session.model)]
+    return [model.reference for model in conversation.session.get_available_models()]
 
 
 async def _thinking(conversation: Conversation, argument: str) -> None:
@@ -180,23 +179,23 @@ async def _login(conversation: Conversation, argument: str) -> None:
     from pi_core.models.sign_in import login
 
     ui = LineUI(conversation.line, browser=True)
-    await login(conversation.session.models, argument or None, key=None, ui=ui)
+    await login(conversation.local.models, argument or None, key=None, ui=ui)
 
 
 async def _logout(conversation: Conversation, argument: str) -> None:
     from pi_cli.line.dialogs import LineUI
     from pi_core.models.sign_in import logout
 
-    await logout(conversation.session.models, argument or None, ui=LineUI(conversation.line))
+    await logout(conversation.local.models, argument or None, ui=LineUI(conversation.line))
 
 
 def _with_login(conversation: Conversation) -> list[str]:
-    models = conversation.session.models
+    models = conversation.local.models
     return [*dict.fromkeys([*models.logins(), *models.get_providers()])]
 
 
 def _stored(conversation: Conversation) -> list[str]:
-    return list(conversation.session.models.auth.providers())
+    return list(conversation.local.models.auth.providers())
 
 
 OWN: dict[str, Own] = {

@@ -191,7 +191,7 @@ class Conversation(DisplayedRun):
                 return
 
     def _greet(self) -> None:
-        session = self.session
+        session = self.local
         messages = len(session.messages)
         if not session.settings.get_bool("quietStartup", default=False):
             model = session.model.reference if session.model is not None else "no model"
@@ -239,7 +239,7 @@ class Conversation(DisplayedRun):
         """Return when no prompt of the user or a plugin is in progress."""
         while self.jobs or self.session.is_streaming:
             await self.jobs.settled()
-            await self.session.wait_for_idle()
+            await self.local.wait_for_idle()
         self.screen.end_text()
 
     # A line
@@ -256,7 +256,7 @@ class Conversation(DisplayedRun):
                 await self._prompt(job, job.typed.text.lstrip("\n").rstrip())  # indented as it was pasted
         except asyncio.CancelledError:
             if not job.taken_back:
-                self.write_line("Stopped" if job.stopped else f"Error: {self.session.hooks.explain_cancellation()}")
+                self.write_line("Stopped" if job.stopped else f"Error: {self.local.hooks.explain_cancellation()}")
         except PiError as error:
             self.write_line(f"Error: {one_line(str(error))}")
         except Exception as error:  # noqa: BLE001 - a bug of pi must not end the conversation
@@ -295,7 +295,7 @@ class Conversation(DisplayedRun):
         if not command:
             return
         self._echo_command(job)
-        result = await self.session.execute_bash(
+        result = await self.local.execute_bash(
             command, lambda text: self.screen.text(plain_output(text), "output"), exclude_from_context=hidden
         )
         self.screen.end_text()
@@ -327,7 +327,7 @@ class Conversation(DisplayedRun):
             self._refused = text
             self.line.put(text)
             again = " Enter sends it to the model as it is."
-        why = self.session.host.why_no_command(name)
+        why = self.local.host.why_no_command(name)
         self.write_line(f"{why or f'Unknown command: /{one_line(name)}. /help lists the commands.'}{again}")
 
     def _echo_command(self, job: Job[Typed]) -> None:

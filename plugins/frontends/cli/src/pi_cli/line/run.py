@@ -105,7 +105,7 @@ def _cleaned(session: AgentSession, text: str) -> str | None:
 
 
 def _line(conversation: Conversation, keys: LineInput | None, around: Above | Around) -> Line:
-    session = conversation.session
+    session = conversation.local
     plugin_keys = PluginKeys(session.commands.press_key, conversation.warn)
     kept = session.settings.agent_dir / "prompt-history.jsonl"
     parts: dict[str, Any] = {

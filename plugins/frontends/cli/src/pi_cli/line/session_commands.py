@@ -33,7 +33,7 @@ async def resume(conversation: Conversation, _argument: str) -> None:
     from pi_cli.resume import choose_among
     from pi_core import SessionManager
 
-    session = conversation.session
+    session = conversation.local
     stored = SessionManager.list(session.cwd, conversation.options.session_dir, host=session.host)
     others = [each for each in stored if each.id != session.session_id]
     if not others:
@@ -48,7 +48,7 @@ async def import_(conversation: Conversation, argument: str) -> None:
     """Copy a session file into the store and continue it."""
     if not argument:
         conversation.write_line("Name the file: /import PATH")
-    elif await conversation.session.import_from_jsonl(conversation.session.cwd / argument):
+    elif await conversation.session.import_from_jsonl(str(conversation.local.cwd / argument)):
         _begin_again(conversation)
 
 
@@ -86,7 +86,7 @@ async def tree(conversation: Conversation, argument: str) -> None:
     if wanted not in FILTERS:
         conversation.write_line(f"{wanted!r} is not a filter of the tree. Use one of {', '.join(FILTERS)}.")
         return
-    rows = tree_rows(session.session_manager, wanted)
+    rows = tree_rows(conversation.local.session_manager, wanted)
     if not rows:
         conversation.write_line("This session has no messages yet.")
         return
@@ -139,7 +139,7 @@ async def name(conversation: Conversation, argument: str) -> None:
     """Show the session's name, or set it."""
     if argument:
         await conversation.session.set_session_name(argument)
-    name = conversation.session.session_manager.name
+    name = conversation.session.session_name
     conversation.write_line(f"Session name: {name}" if name else "This session has no name: /name NAME sets one.")
 
 
@@ -176,7 +176,7 @@ async def copy(conversation: Conversation, argument: str) -> None:
 
 def _begin_again(conversation: Conversation) -> None:
     """Show the current place of the conversation."""
-    session = conversation.session
+    session = conversation.local
     model = session.model.reference if session.model is not None else "no model"
     conversation.write_line(f"{len(session.messages)} messages, {model}.")
     show_tail(conversation.screen, session.messages)

@@ -145,9 +145,9 @@ class DisplayedRun(PrintRun):
         self, tool: str, result: ToolResult, *, expanded: bool = False
     ) -> Iterable[tuple[Style, str]] | None:
         """Return the result as a plugin renders it, indented unless that draws its own frame; None if none does."""
-        indent = "  " if self.session.renderings.is_framed(tool) else ""
+        indent = "  " if self.local.renderings.is_framed(tool) else ""
         width = self.screen.width - len(indent)
-        rows = self.session.renderings.tool_result(tool, result, width=width, expanded=expanded)
+        rows = self.local.renderings.tool_result(tool, result, width=width, expanded=expanded)
         return [("", f"{indent}{plain_row(row)}") for row in rows] if rows is not None else None
 
     def _on_tool_execution_update(self, event: Any) -> None:
@@ -167,7 +167,7 @@ class DisplayedRun(PrintRun):
         """Return the content of the file that a call will replace; None for a new file or one too large to compare."""
         path = event.args.get("path")
         try:
-            file = self.session.cwd / expand_home(str(path))
+            file = self.local.cwd / expand_home(str(path))
             return file.read_text(encoding="utf-8") if file.stat().st_size <= _COMPARED_BYTES else None
         except (OSError, ValueError, RuntimeError):
             return None
@@ -215,7 +215,7 @@ class DisplayedRun(PrintRun):
         self.refresh()
 
     def _on_agent_settled(self, event: Any) -> None:
-        answer = self.session.last_answer()
+        answer = self.local.last_answer()
         stopped, self._stopped = self._stopped, False
         if event.aborted and stopped:
             self.write_line("Stopped")

@@ -38,7 +38,7 @@ class ConversationView:
 
     def update(self, *, busy: bool) -> None:
         """Update the status; while pi is busy, it counts the seconds."""
-        self._parts = status_parts(self._conversation.session)
+        self._parts = status_parts(self._conversation.local)
         if not busy:
             self._busy_since = None
         elif self._busy_since is None:
