@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.left_out import picture_key
     from pi_core.conversation.model_selection import ScopedModel
+    from pi_core.conversation.only_local import require_local
     from pi_core.conversation.protocol import Session
     from pi_core.conversation.structured_output import OutputType, output_converter
     from pi_core.conversation.usage_limits import UsageLimits
@@ -110,6 +111,7 @@ _HOMES = {
     "agent.agent": "Agent AgentState",
     "conversation": "AgentSession",
     "conversation.model_selection": "ScopedModel",
+    "conversation.only_local": "require_local",
     "conversation.protocol": "Session",
     "conversation.structured_output": "OutputType output_converter",
     "conversation.usage_limits": "UsageLimits",
@@ -324,6 +326,7 @@ __all__ = [  # literal, because type checkers read it
     "read_token",
     "register_providers",
     "replace_file",
+    "require_local",
     "require_plugins",
     "resolve_store",
     "run",

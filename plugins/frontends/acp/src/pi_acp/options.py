@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.peer import INVALID_PARAMS, RpcError
-from pi_core.conversation.only_local import require_local
+from pi_core import require_local
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp.options import config_options
 from pi_acp.tool_calls import call_fields, kind_of, output_fields
-from pi_core import print_warning
+from pi_core import print_warning, require_local
 from pi_hookspecs import AssistantMessage, text_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_acp.client import Client
-    from pi_core import AgentSession
+    from pi_core import Session
     from pi_hookspecs import AbortSignal
 
 __all__ = ["Chunks", "Updates"]
@@ -89,11 +89,11 @@ class Updates:
         self._timer: asyncio.TimerHandle | None = None
         self._commands: list[dict[str, Any]] | None = None
 
-    def listen(self, session: AgentSession) -> None:
+    def listen(self, session: Session) -> None:
         """Subscribe to a session's events, and to the channel ``plan`` of its plugins."""
         self._session = session
         session.subscribe(self._on_event)
-        session.bus.add("acp-session", "plan", self._on_plan)
+        require_local(session, "Showing plans of plugins").bus.add("acp-session", "plan", self._on_plan)
 
     def say(self, text: str) -> None:
         """Display a text as a message of the agent."""
@@ -125,9 +125,9 @@ class Updates:
 
     def usage(self) -> None:
         """Send the context usage and the cost of the session."""
-        used = self._session.get_context_usage()
+        stats = self._session.get_session_stats()
+        used, cost = stats.context_usage, stats.cost
         if used is not None and used.tokens is not None:
-            cost = self._session.get_session_stats().cost
             money = {"cost": {"amount": cost, "currency": "USD"}} if cost else {}
             self.send("usage_update", used=used.tokens, size=used.context_window, **money)
 

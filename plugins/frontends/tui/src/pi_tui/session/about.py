@@ -12,7 +12,7 @@ import time
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from pi_core.conversation.only_local import require_local
+from pi_core import require_local
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pi_core.conversation.only_local import require_local
+from pi_core import require_local
 from pi_hookspecs import NoModel, UserError
 from pi_tui.selectors.models import ModelRow
 from pi_tui.selectors.picks import Option
