@@ -118,48 +118,8 @@ class PackageSettings:
     packages_auto_install: bool = _setting(
         True, "Install locked packages that are missing when pi starts", key="packages.autoInstall", project="disable"
     )
-    packages_installer: list[str] = _setting(
-        list,
-        "Command of uv or pip to install packages with, as a list of words",
-        key="packages.installer",
-        project="nothing",
-    )
-    packages_index: str | None = _setting(
-        None,
-        "URL of the package index, instead of the one in the configuration of uv or pip",
-        key="packages.index",
-        project="nothing",
-    )
-    packages_find_links: list[str] = _setting(
-        list, "Folders and web pages with wheels, in addition to the index", key="packages.findLinks", project="nothing"
-    )
-    packages_allow_builds: bool = _setting(
-        False,
-        "Allow building dependencies from source, which runs their code",
-        key="packages.allowBuilds",
-        project="nothing",
-    )
-    packages_min_age_days: float = _setting(
-        0.0,
-        "Ignore releases that are younger than this many days; needs uv",
-        at_least=0,
-        key="packages.minAgeDays",
-        project="nothing",
-    )
     packages_deny: list[str] = _setting(
         list, "Patterns of packages that are neither installed nor loaded", key="packages.deny", project="add"
-    )
-    packages_verify: Literal["attested"] | None = _setting(
-        None,
-        "Proof that packages of an index need: `attested` requires a valid attestation of their publisher",
-        key="packages.verify",
-        project=("attested",),
-    )
-    packages_catalogues: list[str] = _setting(
-        list,
-        "Additional catalogues for `pi search`: paths and URLs of JSON files",
-        key="packages.catalogues",
-        project="nothing",
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import pi_packages
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import PiError
@@ -140,6 +141,7 @@ class Bench:
         """Run a subcommand in this process; return its exit code and stdout. An error's text is returned, too."""
         self._capsys.readouterr()
         host = PluginHost(Settings.load(self.cwd, self.agent_dir, trust=trust), installed=False)
+        host.add(pi_packages, "packages")
         try:
             code = commands.run(name, [*map(str, arguments)], host)
         except PiError as error:

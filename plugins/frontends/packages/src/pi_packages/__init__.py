@@ -10,7 +10,9 @@ from pi_hookspecs import Subcommand, hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["register_subcommands"]
+    from pi_hookspecs import PluginSetting
+
+__all__ = ["register_settings", "register_subcommands"]
 
 _COMMANDS = {
     "install": "Install plugins, and packages of skills, prompts and themes",
@@ -29,6 +31,14 @@ _COMMANDS = {
 def register_subcommands() -> Sequence[Subcommand]:
     """Add the commands for packages."""
     return [Subcommand(name, run=partial(_run, name), description=text) for name, text in _COMMANDS.items()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare the settings of these commands."""
+    from pi_packages.settings import SETTINGS
+
+    return SETTINGS
 
 
 def _run(name: str, arguments: list[str], host: Any) -> int:

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from pi_hookspecs import UserError
 from pi_packages.publisher import provenance_of
+from pi_packages.settings import VERIFY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +32,7 @@ def wants_proof(settings: Settings) -> bool:
     Raises:
         UserError: The value of the setting is invalid.
     """
-    values = [(origin, value) for origin, value in settings.each("packages.verify") if value is not None]
+    values = [(origin, value) for origin, value in settings.each(VERIFY.name) if value is not None]
     for origin, value in values:
         if value != "attested":
             raise UserError(f"{origin}: packages.verify is {value!r}. Write 'attested', or remove it")

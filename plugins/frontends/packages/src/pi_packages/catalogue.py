@@ -12,6 +12,7 @@ from pi_core.base.paths import expand_home
 from pi_hookspecs import UserError
 from pi_packages.examples import example_rows
 from pi_packages.output import print_lines, say
+from pi_packages.settings import CATALOGUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +69,8 @@ def refresh(settings: Settings, *, offline: bool) -> int:
 
 
 def _catalogues(settings: Settings) -> list[str]:
-    return settings.get_str_list("packages.catalogues")
+    files: list[str] = CATALOGUES.read(settings)
+    return files
 
 
 def _cached(settings: Settings, address: str) -> Path:

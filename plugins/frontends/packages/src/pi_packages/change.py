@@ -29,6 +29,7 @@ from pi_packages.plan import Plan, make_plan
 from pi_packages.policy import check_allowed, check_denied
 from pi_packages.probe import probe
 from pi_packages.publisher import publisher_of
+from pi_packages.settings import INSTALLER
 from pi_packages.store import Store
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Context(Value):
         """Return the installer."""
         folder = self.agent_dir / "packages" / "work"
         folder.mkdir(parents=True, exist_ok=True)
-        return find_installer(self.settings.get_str_list("packages.installer"), folder, self.environ)
+        return find_installer(INSTALLER.read(self.settings), folder, self.environ)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -18,6 +18,7 @@ from pi_packages.examples import copied, source_of
 from pi_packages.installers import Options
 from pi_packages.naming import find_identity
 from pi_packages.output import print_json, print_lines, say
+from pi_packages.settings import ALLOW_BUILDS, FIND_LINKS, INDEX, MIN_AGE_DAYS
 from pi_packages.sources import parse
 from pi_packages.store import remove_old_runs
 
@@ -44,6 +45,7 @@ def run(name: str, arguments: list[str], host: PluginHost) -> int:
         return 0
     if getattr(given, "approve", None) is not None:
         host = _with_trust(host, is_trusted=given.approve)
+    host.declare_settings(host.settings)  # before any is read: a project may not set most of them
     command = " ".join([name, *arguments])
     if name in ("install", "remove", "uninstall", "sync"):
         function = {"install": _install, "sync": _sync}.get(name, _remove)
@@ -90,13 +92,13 @@ def open_context(given: Namespace, host: PluginHost, environ: Mapping[str, str] 
     """Return the context of a change."""
     settings = host.settings
     offline = bool(getattr(given, "offline", False)) or is_offline(environ)
-    links = [*settings.get_str_list("packages.findLinks"), *getattr(given, "find_links", []), *_links_of(environ)]
+    links = [*FIND_LINKS.read(settings), *getattr(given, "find_links", []), *_links_of(environ)]
     options = Options(
         find_links=tuple(dict.fromkeys(_absolute(each) for each in links)),
-        index=settings.get_str("packages.index", None),
+        index=INDEX.read(settings),
         offline=offline,
-        allow_builds=settings.get_bool("packages.allowBuilds", default=False),
-        min_age_days=settings.get_number("packages.minAgeDays", 0.0, minimum=0),
+        allow_builds=ALLOW_BUILDS.read(settings),
+        min_age_days=MIN_AGE_DAYS.read(settings),
     )
     return Context(
         settings=settings,

@@ -19,6 +19,7 @@ from pi_packages.installers import find_installer
 from pi_packages.isolated import FOLDER as ISOLATED
 from pi_packages.listing import scopes_of
 from pi_packages.lock import read_lock
+from pi_packages.settings import INSTALLER
 from pi_packages.store import Store
 from pi_packages.surroundings import surroundings
 from pi_packages.syncing import disagreements, is_complete
@@ -79,7 +80,7 @@ def _installer(host: PluginHost) -> Row:
     folder = host.settings.agent_dir.absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = find_installer(host.settings.get_str_list("packages.installer"), folder, os.environ)
+        found = find_installer(INSTALLER.read(host.settings), folder, os.environ)
     except (PiError, OSError) as error:
         return _row("installer", "error", str(error), "Install uv")
     if found.name != "uv":
