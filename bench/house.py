@@ -34,7 +34,7 @@ from _source import (
 
 import pi_core
 from pi_core import AgentSession, SessionManager, Settings, create_agent_session
-from pi_core.host.records import DEFAULT_PLUGINS
+from pi_core.host.discovery import default_plugins
 
 if TYPE_CHECKING:
     import ast
@@ -59,7 +59,7 @@ def members() -> list[tuple[str, ...]]:
 
 def extras() -> list[str]:
     """Return the installed plugins that the distribution ``pluggypi`` does not bring: developers have more of them."""
-    return sorted({each.name for each in entry_points(group="pi")} - DEFAULT_PLUGINS)
+    return sorted({each.name for each in entry_points(group="pi")} - default_plugins())
 
 
 async def calls() -> Counter[CodeType]:

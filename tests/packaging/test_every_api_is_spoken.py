@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_core.host.records import DEFAULT_PLUGINS
+from pi_core.host.discovery import default_plugins
 from pi_hookspecs import Provider
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def answers(hook: str) -> dict[str, Sequence[Any]]:
     """Return what each default plugin that is installed answers to a registration hook, by the plugin's name."""
-    points = {point.name: point for point in entry_points(group="pi") if point.name in DEFAULT_PLUGINS}
+    own = default_plugins()
+    points = {point.name: point for point in entry_points(group="pi") if point.name in own}
     plugins = {name: points[name].load() for name in sorted(points)}
     return {name: getattr(plugin, hook)() for name, plugin in plugins.items() if hasattr(plugin, hook)}
 

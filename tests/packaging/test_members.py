@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pi_core.host.records import DEFAULT_PLUGINS
+from pi_core.host.discovery import default_plugins
 from pi_testing import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,11 +115,11 @@ def test_import_contracts_name_every_member() -> None:
     assert set(contracts["plugins"]["modules"]) == plugins
 
 
-def test_the_host_knows_which_plugins_are_default() -> None:
+def test_the_default_plugins_are_those_of_the_distributions_that_pluggypi_requires() -> None:
     wanted = names(WORKSPACE["project"]["dependencies"])
     projects = [member["project"] for member in MEMBERS.values() if member["project"]["name"] in wanted]
 
-    assert {name for project in projects for name in project.get("entry-points", {}).get("pi", {})} == DEFAULT_PLUGINS
+    assert {name for project in projects for name in project.get("entry-points", {}).get("pi", {})} == default_plugins()
 
 
 def test_what_people_install_brings_the_command() -> None:

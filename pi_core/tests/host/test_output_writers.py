@@ -19,6 +19,9 @@ class Owners:
         name = frame.f_globals.get("__name__", "")
         return name.removeprefix("of_") if name.startswith("of_") else None
 
+    def is_default(self, plugin):
+        return plugin == "tui"
+
     def is_pi(self, frame):
         return frame.f_globals.get("__name__") == "engine"
 
@@ -76,8 +79,11 @@ async def test_one_that_waits_for_a_program_is_named_instead_of_others():
     async def wait():
         await asyncio.sleep(100)
 
+    processes = []
+
     async def run():
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=-1)
+        processes.append(process)
         try:
             await process.wait()
         finally:
@@ -93,6 +99,7 @@ async def test_one_that_waits_for_a_program_is_named_instead_of_others():
     for each in (*others, running):
         each.cancel()
     await asyncio.gather(running, return_exceptions=True)
+    await processes[0].wait()
 
 
 async def test_code_in_a_thread_is_found():

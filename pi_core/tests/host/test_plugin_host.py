@@ -7,11 +7,12 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import importlib_metadata
 import pytest
 from attrs import define
 
 from pi_core.host import PluginHost
-from pi_core.host.records import DEFAULT_PLUGINS, Problem, sentences_of
+from pi_core.host.records import Problem, sentences_of
 from pi_core.settings import Settings
 from pi_hookspecs import Command, Flag, Mode, Tool, TurnStartEvent, hookimpl
 
@@ -541,14 +542,30 @@ def test_a_name_with_a_colon_of_its_own_is_found(bare_host):
 
 
 def test_default_plugins_come_first_and_then_all_by_name(site):
-    for name in ("zebra", "tools-extra", "ant"):
-        site.install(name, LISTENS)
+    for name in ("zebra", "ant", "yak", "bee"):
+        site.install(name, LISTENS, distribution=f"pluggypi-{name}")
+    site.metadata(
+        "pluggypi", {}, requires=("pluggypi-zebra<2,>=1", "pluggypi_Yak[fast]", "pluggypi-bee; extra == 'all'")
+    )
 
-    names = list(site.host().records)
+    records = site.host().records
 
-    default = [name for name in names if name in DEFAULT_PLUGINS]
-    assert names[: len(default)] == sorted(default)
-    assert [name for name in names if name in ("zebra", "tools-extra", "ant")] == ["ant", "tools-extra", "zebra"]
+    assert list(records) == ["yak", "zebra", "ant", "bee"]
+    assert [name for name, each in records.items() if each.is_default] == ["yak", "zebra"]
+    assert [name for name, each in site.host().records.items() if each.is_default] == ["yak", "zebra"]  # of the index
+
+
+def test_without_the_distribution_the_default_plugins_are_those_of_the_engines_release(site, monkeypatch):
+    def requires(_name):
+        raise importlib_metadata.PackageNotFoundError
+
+    monkeypatch.setattr(importlib_metadata, "requires", requires)
+    release = importlib_metadata.version("pluggypi-core")
+    site.install("zebra", LISTENS, distribution="pluggypi-zebra", version=release)
+    site.install("ant", LISTENS, distribution="pluggypi-ant", version="0.9")
+    site.install("bee", LISTENS, distribution="pluggypi-other", version=release)
+
+    assert [name for name, each in site.host().records.items() if each.is_default] == ["zebra"]
 
 
 def test_the_setting_puts_plugins_in_another_order(site):

@@ -14,10 +14,9 @@ from threading import get_ident
 from typing import TYPE_CHECKING, NoReturn
 
 from pi_core.base.paths import make_cache
-from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 __all__ = ["Breadcrumbs"]
@@ -53,10 +52,12 @@ class Breadcrumbs:
 
     Args:
         cache: The folder of these files.
+        is_default: Whether a plugin of this name is pi's own.
     """
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, is_default: Callable[[str], bool] = lambda _plugin: False) -> None:
         self._cache = cache
+        self._is_default = is_default
         self._left: dict[str, int] | None = None
 
     @contextmanager
@@ -66,7 +67,7 @@ class Breadcrumbs:
         Args:
             plugin: The plugin's name; for a local extension its path, because two files may have the same name.
         """
-        if plugin in DEFAULT_PLUGINS:
+        if self._is_default(plugin):
             yield
             return
         path = str(self._cache / f"{_PREFIX}{os.getpid()}-{get_ident()}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,14 @@ from pi_core.agent.safe_text import format_exception
 from pi_core.host.records import PluginRecord, Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from email.message import Message
 
-__all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchanged"]
+__all__ = ["default_plugins", "find_origin", "find_plugins", "fingerprint", "source_files", "unchanged"]
 
 ENTRY_POINT_GROUP = "pi"
+DISTRIBUTION = "pluggypi"
+"""What users install; its requirements are the default plugins."""
 
 _UNNAMED = "(unnamed)"
 
@@ -46,12 +50,47 @@ def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
                 f" the one from {first.distribution!r} is used. Uninstall the other"
             )
             problems.append(Problem(plugin.name, "index", message))
+    own = _own_distributions()
+    for plugin in used.values():
+        plugin.is_default = own(plugin)
     return list(used.values()), problems
+
+
+def default_plugins() -> frozenset[str]:
+    """Return the names of the installed plugins that belong to what ``pluggypi`` installs. Reads all metadata."""
+    return frozenset(each.name for each in find_plugins()[0] if each.is_default)
+
+
+def _own_distributions() -> Callable[[PluginRecord], bool]:
+    """Return whether a plugin belongs to what ``pluggypi`` installs.
+
+    These are the plugins of the distributions that ``pluggypi`` requires, extras aside. Where it is not installed, as
+    in an environment with single plugins of it, these are the plugins of the engine's own release.
+    """
+    import importlib_metadata
+
+    try:
+        required = importlib_metadata.requires(DISTRIBUTION) or []
+    except Exception:  # noqa: BLE001 - it is not installed, or its metadata is damaged
+        with suppress(Exception):
+            release = importlib_metadata.version(f"{DISTRIBUTION}-core")
+            return lambda plugin: _is_of_release(plugin, release)
+        return lambda _plugin: False
+    names = {_canonical(re.split(r"[^\w.-]", each, maxsplit=1)[0]) for each in required if "extra ==" not in each}
+    return lambda plugin: _canonical(plugin.distribution) in names
+
+
+def _is_of_release(plugin: PluginRecord, release: str) -> bool:
+    return _is_named_after(plugin) and plugin.version == release
 
 
 def _claim(plugin: PluginRecord) -> tuple[str, bool, str]:
     """Return the sort key of plugins with the same name; a distribution of this name comes first and wins."""
-    return plugin.name, _canonical(plugin.distribution) != f"pluggypi-{_canonical(plugin.name)}", plugin.distribution
+    return plugin.name, not _is_named_after(plugin), plugin.distribution
+
+
+def _is_named_after(plugin: PluginRecord) -> bool:
+    return _canonical(plugin.distribution) == f"{DISTRIBUTION}-{_canonical(plugin.name)}"
 
 
 def _canonical(name: str) -> str:

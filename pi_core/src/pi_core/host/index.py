@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 8
+FORMAT = 9
 
 
 class IndexFile:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.discovery import find_origin, source_files
-from pi_core.host.records import DEFAULT_PLUGINS, Problem
+from pi_core.host.records import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -147,7 +147,7 @@ class Loader:
 
     def _read_grants(self, record: PluginRecord) -> dict[str, Any] | None:
         """Return the grants that a plugin declares; a file that cannot be read grants nothing."""
-        if record.name in DEFAULT_PLUGINS:
+        if record.is_default:
             return None
         from pi_core.host.grants import read_grants  # only imported while indexing
 

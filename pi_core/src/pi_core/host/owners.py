@@ -65,6 +65,11 @@ class CodeOwners:
             return [top.removeprefix(_LOCAL).partition("_")[2]]
         return known or []
 
+    def is_default(self, plugin: str | None) -> bool:
+        """Whether a plugin is one of pi's own."""
+        record = self._host.__dict__.get("records", {}).get(plugin)
+        return record is not None and record.is_default
+
     def is_kit(self, frame: FrameType) -> bool:
         """Whether a frame belongs to pi's engine, or to a library that pi provides for plugins."""
         return module_of(frame) in _KITS

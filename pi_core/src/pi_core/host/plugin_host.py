@@ -82,7 +82,8 @@ class PluginHost:
         """The ``pi`` of plugins that were activated before a session; the next session binds them."""
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """The deadline for importing, registering and activating a plugin, in seconds."""
-        self.crumbs = Breadcrumbs(settings.agent_dir / "cache")  # which plugins are being loaded, to detect crashes
+        self.crumbs = Breadcrumbs(settings.agent_dir / "cache", self.is_default)
+        """Which plugins are being loaded, to detect crashes."""
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank, self._forget_service_kinds)
         self._registrar = Registrar(self._registry, self._report, self.load_seconds, self.crumbs)
         self._loader = Loader(
@@ -154,6 +155,11 @@ class PluginHost:
     def absent_guards(self, installed: Container[str]) -> dict[str, list[str]]:
         """Return, for each installed plugin without a registered object, the hooks that refuse on its behalf."""
         return self._registrar.absent_guards(installed)
+
+    def is_default(self, name: str) -> bool:
+        """Whether a plugin is installed with the distribution ``pluggypi``; False before the plugins are found."""
+        record = self.__dict__.get("records", {}).get(name)
+        return record is not None and record.is_default
 
     def is_loaded(self, name: str) -> bool:
         """Whether a plugin's object is registered."""

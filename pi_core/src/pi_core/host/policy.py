@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.overlay import current_generation, describe_generation, project_root, user_root
-from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ __all__ = ["denied", "left_out", "not_allowed"]
 
 def left_out(records: Mapping[str, PluginRecord], settings: Settings) -> dict[str, str]:
     """Return the plugins that the settings leave out, each with the reason; pi's own plugins need no permission."""
-    found = not_allowed([name for name in records if name not in DEFAULT_PLUGINS], settings)
+    found = not_allowed([name for name, record in records.items() if not record.is_default], settings)
     for name, record in records.items():
         distribution = re.sub(r"[-_.]+", "-", record.distribution).lower()
         reason = denied(f"pypi:{distribution}", settings)

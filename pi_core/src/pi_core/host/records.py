@@ -13,57 +13,7 @@ if TYPE_CHECKING:
 
     from pi_core.settings import Settings
 
-__all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem", "in_load_order", "required_plugins", "sentences_of"]
-
-DEFAULT_PLUGINS = frozenset(
-    {
-        "acp",
-        "agents",
-        "batch",
-        "budgets",
-        "cache-lint",
-        "cache-warming",
-        "cli",
-        "codemode",
-        "compaction",
-        "context-files",
-        "eval",
-        "export-html",
-        "guardrails",
-        "help",
-        "image-generation",
-        "import",
-        "isolated",
-        "memory",
-        "models",
-        "notifications",
-        "packages",
-        "prompt-templates",
-        "provider-anthropic",
-        "provider-bedrock",
-        "provider-copilot",
-        "provider-google",
-        "provider-mistral",
-        "provider-offline",
-        "provider-openai",
-        "redact",
-        "replay",
-        "retry",
-        "rewind",
-        "rpc",
-        "sandbox",
-        "serve",
-        "session-jsonl",
-        "session-sqlite",
-        "skills",
-        "todo-list",
-        "tools",
-        "tui",
-        "typescript",
-        "written-calls",
-    }
-)
-"""Plugins of the distribution ``pluggypi``, loaded before all others so that others can replace their objects."""
+__all__ = ["PluginRecord", "Problem", "in_load_order", "required_plugins", "sentences_of"]
 
 
 @frozen(eq=False, repr=False)
@@ -125,6 +75,8 @@ class PluginRecord(ReprMixin):
         grants: What its ``pi_plugin.json`` declares that it uses, and to which it is restricted; None without such a
             file.
         files: Files whose changes make this record stale, with their modification times in nanoseconds.
+        is_default: Whether it belongs to what the distribution ``pluggypi`` installs (``discovery``). Such plugins are
+            loaded before all others, so that others can replace their objects, and need no permission of the user.
     """
 
     name: str
@@ -142,6 +94,7 @@ class PluginRecord(ReprMixin):
     when: dict[str, list[str]] = field(factory=dict)
     grants: dict[str, Any] | None = None
     files: dict[str, int] = field(factory=dict)
+    is_default: bool = False
 
     def names(self, hook: str) -> list[str]:
         """Return the names of the objects that one registration hook returned."""
@@ -165,6 +118,7 @@ class PluginRecord(ReprMixin):
             "when": self.when,
             "grants": self.grants,
             "files": self.files,
+            "is_default": self.is_default,
         }
 
     @classmethod
@@ -181,7 +135,7 @@ class PluginRecord(ReprMixin):
 
 def in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> dict[str, PluginRecord]:
     """Return default plugins, then others, each sorted by name; plugins in ``order`` swap places among themselves."""
-    names = sorted(records, key=lambda name: (name not in DEFAULT_PLUGINS, name))
+    names = sorted(records, key=lambda name: (not records[name].is_default, name))
     wanted = [name for name in dict.fromkeys(order) if name in records]
     places = sorted(names.index(name) for name in wanted)
     for place, name in zip(places, wanted, strict=True):
@@ -199,7 +153,7 @@ _SHAPE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("name", "distribution", "version", "value"), str),
     **dict.fromkeys(("hooks", "guards", "rejected"), list),
     **dict.fromkeys(("registers", "when", "files"), dict),
-    **dict.fromkeys(("loads", "indexed"), bool),
+    **dict.fromkeys(("loads", "indexed", "is_default"), bool),
     "load_ms": (int, float),
     "grants": (dict, type(None)),
 }

@@ -16,7 +16,6 @@ from pi_core.agent.safe_text import is_library
 from pi_core.base.paths import make_cache
 from pi_core.base.process.signals import is_running
 from pi_core.host.owners import CodeOwners
-from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +34,7 @@ _LONGEST = 100_000
 @contextmanager
 def naming_sudden_ends(host: PluginHost) -> Iterator[None]:
     """Write down which plugin ends this process in the block; nothing if only pi's own plugins are loaded."""
-    file = _opened(host) if any(name not in DEFAULT_PLUGINS for name in _plugins(host)) else None
+    file = _opened(host) if not all(map(host.is_default, _plugins(host))) else None
     if file is None:
         yield
         return

@@ -24,7 +24,6 @@ from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.running_call import current_call
 from pi_core.host.grants import FILE
 from pi_core.host.owners import CodeOwners, OwnersHost
-from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -219,13 +218,13 @@ class Watch:
         while frame is not None:
             if frame.f_globals.get("__name__") != __name__:
                 plugin = self._owners.plugin_of(frame)
-                if plugin is not None and plugin not in DEFAULT_PLUGINS:
+                if plugin is not None and not self._owners.is_default(plugin):
                     return plugin
                 if not through_pi and (plugin is not None or self._owners.is_kit(frame)):
                     return None
             frame = frame.f_back
         plugin = getattr(_thread, "plugin", None) or acting_plugin()
-        return None if plugin in DEFAULT_PLUGINS else plugin
+        return None if self._owners.is_default(plugin) else plugin
 
     def _compare(self, plugin: str, deed: Deed) -> None:
         if deed.kind == "network":

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.containment import Suspended
-from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +66,7 @@ class OutputWriters:
     def _plugin_in(self, frames: Iterator[FrameType]) -> str | None:
         for each in frames:
             plugin = self._owners.plugin_of(each)
-            if plugin is not None and plugin not in DEFAULT_PLUGINS:
+            if plugin is not None and not self._owners.is_default(plugin):
                 return plugin
             if plugin is not None or self._owners.is_pi(each):
                 return None
@@ -84,11 +83,11 @@ def printing_plugin(owners: CodeOwners, frame: FrameType | None) -> str | None:
     for each in _outwards(frame):
         plugin = owners.plugin_of(each)
         if plugin is not None:
-            return None if plugin in DEFAULT_PLUGINS else plugin
+            return None if owners.is_default(plugin) else plugin
         if owners.is_pi(each):
             return None
     plugin = acting_plugin()
-    return None if plugin in DEFAULT_PLUGINS else plugin
+    return None if owners.is_default(plugin) else plugin
 
 
 def _outwards(frame: FrameType | None) -> Iterator[FrameType]:

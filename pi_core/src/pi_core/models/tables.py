@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.host.records import DEFAULT_PLUGINS
 from pi_core.models.models_file import ProviderConfig, provider_config
 from pi_core.models.renamed import RENAMED
 from pi_hookspecs import NoModel, ProviderInfo, UserError
@@ -288,7 +287,7 @@ class ModelTables:
                 " Install one that does, or choose another model with --model PROVIDER/ID"
             )
         stream: StreamFunction = found.thing.stream
-        if found.plugin in DEFAULT_PLUGINS:
+        if self.host.is_default(found.plugin):
             return stream
         from pi_core.models.first_event import named_while_waiting
 

@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_core.conversation.activations import run_activate
-from pi_core.host.records import DEFAULT_PLUGINS
 from pi_core.plugin_api.api import pi_of
 from pi_hookspecs import UserError
 
@@ -47,10 +46,10 @@ def register_providers(host: PluginHost, models: ModelRegistry) -> int:
     activating = (
         name for name, record in host.records.items() if "activate" in record.hooks and host.is_wanted(record)
     )
-    host.load(*(name for name in activating if name not in DEFAULT_PLUGINS))
+    host.load(*(name for name in activating if not host.is_default(name)))
     number = 0
     for plugin, activate in host.activations():
-        if plugin in DEFAULT_PLUGINS:
+        if host.is_default(plugin):
             continue
         try:
             number += _prepare(host, plugin, activate).bind_providers(host, models)

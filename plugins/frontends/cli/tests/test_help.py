@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from pi_core.host.records import DEFAULT_PLUGINS
+from pi_core.host.discovery import default_plugins
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
@@ -117,7 +117,7 @@ def test_subcommand_of_a_plugin_gets_its_arguments_and_gives_the_exit_code(pi):
 
 
 def test_the_first_help_lists_all_that_pi_brings(tmp_path, pi):
-    others = ",".join({each.name for each in entry_points(group="pi")} - DEFAULT_PLUGINS)
+    others = ",".join({each.name for each in entry_points(group="pi")} - default_plugins())
     first = pi.run("--help", PI_CODING_AGENT_DIR=str(tmp_path / "fresh"), PI_DISABLE_PLUGINS=others)
     second = pi.run("--help", PI_DISABLE_PLUGINS=others)
 

@@ -15,7 +15,6 @@ from pi_cli.option_table import own_options
 from pi_cli.subcommands import _MEANT, EXTRAS, is_subcommand, refuse_near_miss
 from pi_core import PluginHost, Settings
 from pi_core.host.discovery import find_plugins
-from pi_core.host.records import DEFAULT_PLUGINS
 from pi_hookspecs import UserError
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
@@ -459,7 +458,7 @@ def test_a_subcommand_of_an_extra_that_is_not_installed_is_refused_with_the_comm
 def test_every_subcommand_of_a_plugin_that_is_no_default_is_known_with_its_extra():
     found = {}
     for record in find_plugins()[0]:
-        if record.name not in DEFAULT_PLUGINS and record.distribution.startswith("pluggypi-"):
+        if not record.is_default and record.distribution.startswith("pluggypi-"):
             module = import_module(record.value)
             for each in getattr(module, "register_subcommands", list)():
                 found[each.name] = record.distribution

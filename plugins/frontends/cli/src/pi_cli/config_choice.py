@@ -13,7 +13,6 @@ from attrs import frozen
 from pi_cli.report import print_json, print_lines
 from pi_core.base.paths import home_dir
 from pi_core.host.package_resources import package_resources
-from pi_core.host.records import DEFAULT_PLUGINS
 from pi_hookspecs import UnknownName, UserError
 from pi_hookspecs.values import Value
 
@@ -95,7 +94,7 @@ def _parts(host: PluginHost) -> Iterator[_Part]:
     """Yield what can be switched: parts of packages, plugins of others, and then pi's own."""
     yield from _parts_of_packages(host)
     disabled = {*host.settings.get_str_list("plugins.disabled")}
-    for name in sorted(host.records, key=lambda each: (each in DEFAULT_PLUGINS, each)):
+    for name in sorted(host.records, key=lambda each: (host.is_default(each), each)):
         is_on = name not in disabled and name not in host.left_out
         distribution = host.records[name].distribution
         yield _Part(kind="plugin", name=name, source=distribution, is_on=is_on, scope="global")

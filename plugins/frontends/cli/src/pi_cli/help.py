@@ -12,7 +12,6 @@ from pi_cli.words import one_line
 from pi_core.host.discovery import find_plugins
 from pi_core.host.guarded import guarded
 from pi_core.host.kinds import KINDS
-from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -129,7 +128,7 @@ def first_records(host: PluginHost) -> Iterator[PluginRecord]:
     They are imported; third-party plugins are not: help must not run, or wait for, code that was never run before.
     """
     for record in find_plugins()[0]:
-        if record.name in DEFAULT_PLUGINS - host.disabled:
+        if record.is_default and record.name not in host.disabled:
             with guarded(partial(host.report, record.name, "import"), record.name, "help", host.load_seconds):
                 module = import_module(record.value)
                 for hook in _HOOKS:

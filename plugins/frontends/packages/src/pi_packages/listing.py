@@ -98,14 +98,13 @@ def _environment(host: PluginHost) -> Iterator[dict[str, Any]]:
     from importlib.metadata import PackageNotFoundError, distribution
 
     from pi_core.host.overlay import stable_path
-    from pi_core.host.records import DEFAULT_PLUGINS
 
     for record in host.records.values():
         try:
             folder = os.path.normpath(str(distribution(record.distribution).locate_file("")))
         except PackageNotFoundError:
             continue
-        if record.name not in DEFAULT_PLUGINS and stable_path(folder) == folder:
+        if not record.is_default and stable_path(folder) == folder:
             yield {
                 "scope": "environment",
                 "name": record.distribution,

@@ -11,8 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from pi_cli.checking.findings import Finding
-from pi_core.host.discovery import ENTRY_POINT_GROUP
-from pi_core.host.records import DEFAULT_PLUGINS
+from pi_core.host.discovery import ENTRY_POINT_GROUP, default_plugins
 from pi_core.host.requirements import unmet_among
 
 if TYPE_CHECKING:
@@ -69,8 +68,8 @@ def _names(subject: Subject) -> Iterator[Finding]:
             f"Its entry point is named {named}, but the distribution {subject.name!r}: users cannot tell one name "
             f"from the other",
         )
-    for plugin in subject.plugins:
-        if plugin in DEFAULT_PLUGINS and name != f"{_PREFIX}{plugin}":
+    for plugin in default_plugins().intersection(subject.plugins):
+        if name != f"{_PREFIX}{plugin}":
             yield _found(
                 "error", f"{plugin!r} is the name of a plugin of pi, which is used instead. Choose another entry point"
             )
