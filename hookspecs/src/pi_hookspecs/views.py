@@ -148,7 +148,7 @@ class SettingsView(Protocol):
         ...
 
     def get(self, key: str | Sequence[str], default: Any = None) -> Any:
-        """Return a value by dotted name, ``"compaction.enabled"``, or path of keys; the default if it is not set."""
+        """Return a value by dotted name, ``"hooks.timeout"``, or path of keys; the default if it is not set."""
         ...
 
     def get_bool(self, key: str | Sequence[str], default: _T) -> bool | _T:
@@ -199,7 +199,7 @@ class ChangeableSettings(SettingsView, Protocol):
         """Write a setting to the user's own file, or the project's; the running session uses it immediately.
 
         Only settings of pi and those that plugins declare (``register_settings``) can be set. A protected setting
-        decides which plugins, guards or programs are used, such as ``guardrails.enabled``: the user is asked, and if no
+        decides which plugins, guards or programs are used, such as ``plugins.disabled``: the user is asked, and if no
         user can answer it is not written. The plugin that declared a protected setting may change it without asking.
 
         Args:

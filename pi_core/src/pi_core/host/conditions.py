@@ -98,7 +98,7 @@ def _is_set(pattern: str, environ: Mapping[str, str]) -> bool:
 
 
 def describe_condition(condition: Condition) -> str:
-    """Return what a condition requires, such as ``mcp.json or $OTEL_* or setting otel.enabled or --trace``."""
+    """Return what a condition requires, such as ``mcp.json or $OTEL_* or setting acme.enabled or --trace``."""
     variables = (f"${name}" for name in condition.get("env", ()))
     settings = (f"setting {name}" for name in condition.get("settings", ()))
     flags = (f"--{name}" for name in condition.get("flags", ()))

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_core.conversation.runtime import Runtime
-    from pi_core.settings import Settings
 
 __all__ = ["PluginSettings"]
 
@@ -56,7 +55,7 @@ class PluginSettings:
             raise UserError(f"Plugin {plugin!r} changes a setting, and {why}")
         _check(runtime, steps, value)
         self._check_scope(steps, scope)
-        if _is_protected(runtime.settings, steps, plugin):
+        if _is_protected(runtime, steps, plugin):
             await self._ask(plugin, steps, value)
         runtime.settings.set(steps, value, "global" if scope == "user" else "project")
         return bool(runtime.settings.get(steps) == value)
@@ -108,12 +107,19 @@ def _check(runtime: Runtime, steps: Sequence[str], value: Any) -> None:
         raise UserError(problem)
 
 
-def _is_protected(settings: Settings, steps: Sequence[str], plugin: str | None) -> bool:
-    """Return whether a plugin needs the user's consent: for what a project cannot set freely, if it is not its own."""
+def _is_protected(runtime: Runtime, steps: Sequence[str], plugin: str | None) -> bool:
+    """Return whether a plugin needs the user's consent: for what a project cannot set freely, if it is not its own.
+
+    A setting belongs to the enabled plugins that declare it, so that one that replaces another has its rights.
+    """
     from pi_core.settings.project_limits import FREE
 
-    owners = {each.plugin for each in settings.known.declared if each.protected and each.steps == tuple(steps)}
+    settings, disabled = runtime.settings, runtime.host.disabled
+    declared = [each for each in settings.known.declared if each.steps == tuple(steps)]
+    enabled = [each for each in declared if each.plugin not in disabled]
+    owners = {each.plugin for each in enabled if each.protected}
     rule = settings.project_rule(steps)
     if rule is not None and (rule.may != FREE or rule.consent):
-        owners.add(rule.owner or steps[0])  # a plugin of this name is the setting's own
+        heirs = {each.plugin for each in enabled} if rule.owner in disabled else set()
+        owners |= heirs or {rule.owner or steps[0]}  # a plugin of this name is the setting's own
     return bool(owners) and owners != {plugin}
