@@ -28,11 +28,9 @@ def test_a_package_shows_its_public_names_and_nothing_else(package: str) -> None
 
 
 PROGRAMS = {
-    "pi_acp": "`pi acp`: sessions for editors",
     "pi_cli": "the command `pi`: it prepares plugin host, settings and models before there is a session",
     "pi_isolated": "the plugin host for plugins in other processes",
     "pi_packages": "`pi install`: it builds the environments from which the plugin host loads",
-    "pi_rpc_kit": "the commands of RPC, on all that a session has",
     "pi_tui": "the screen",
 }
 """Packages that know modules inside pi_core, because they are programs on top of it, and what each is."""

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from pi_core.agent.safe_text import exception_message
     from pi_core.agent.schema import CompiledSchema
     from pi_core.agent.stream import EventStream
+    from pi_core.agent.subscribers import Listener
     from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
     from pi_core.agent.validation import ArgumentValidator
-    from pi_core.base.error_text import ErrorText, error_text
+    from pi_core.base.error_text import ErrorText, error_sentence, error_text
     from pi_core.base.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.base.images.fitting import FittedImage, decode_base64, fit_image
     from pi_core.base.images.header import image_type
@@ -36,10 +37,12 @@ if TYPE_CHECKING:
     from pi_core.conversation import AgentSession
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.left_out import picture_key
-    from pi_core.conversation.model_selection import ScopedModel
-    from pi_core.conversation.only_local import require_local
+    from pi_core.conversation.model_selection import ModelCycle, ScopedModel
+    from pi_core.conversation.only_local import not_over_connection, require_local
     from pi_core.conversation.protocol import Session
     from pi_core.conversation.structured_output import OutputType, output_converter
+    from pi_core.conversation.switching import ForkOutcome
+    from pi_core.conversation.toolbox import with_mcp_tools
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.create import create_agent_session
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from pi_core.models.auth_storage import AuthStorage
     from pi_core.models.other_requests import OtherRequests
     from pi_core.models.overflow import failure_kind, is_context_overflow, is_recoverable_length, is_throttling
+    from pi_core.models.patterns import ModelMatch
     from pi_core.models.registry import ModelRegistry
     from pi_core.models.thinking import thinking_levels
     from pi_core.models.token_estimate import context_tokens, estimate_tokens
@@ -64,7 +68,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.clean_lines import CleanLines
     from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
-    from pi_core.plugin_api.forms import field_problem
+    from pi_core.plugin_api.forms import ask_fields, field_problem
     from pi_core.plugin_api.local_web import LocalGate, read_token
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
     from pi_core.plugin_api.secrets import PluginSecrets
@@ -110,8 +114,8 @@ _HOMES = {
     "base.worktrees": "worktree_folder",
     "agent.agent": "Agent AgentState",
     "conversation": "AgentSession",
-    "conversation.model_selection": "ScopedModel",
-    "conversation.only_local": "require_local",
+    "conversation.model_selection": "ModelCycle ScopedModel",
+    "conversation.only_local": "require_local not_over_connection",
     "conversation.protocol": "Session",
     "conversation.structured_output": "OutputType output_converter",
     "conversation.usage_limits": "UsageLimits",
@@ -119,7 +123,7 @@ _HOMES = {
     "conversation.answer": "Answer",
     "agent.convert": "convert_to_llm",
     "create": "create_agent_session",
-    "base.error_text": "ErrorText error_text",
+    "base.error_text": "ErrorText error_sentence error_text",
     "agent.patterns": "pattern_matches",
     "agent.stream": "EventStream",
     "base.urls": "url_problem",
@@ -187,10 +191,14 @@ _HOMES = {
     "host.extensions": "LocalExtensions",
     "models.other_requests": "OtherRequests",
     "host.discovery": "find_plugins",
-    "plugin_api.forms": "field_problem",
+    "plugin_api.forms": "ask_fields field_problem",
     "models.thinking": "thinking_levels",
     "wire.events": "event_from_wire",
     "session.stats": "SessionStats TokenTotals",
+    "conversation.switching": "ForkOutcome",
+    "models.patterns": "ModelMatch",
+    "agent.subscribers": "Listener",
+    "conversation.toolbox": "with_mcp_tools",
 }
 __all__ = [  # literal, because type checkers read it
     "DEFAULT_STORE",
@@ -213,16 +221,20 @@ __all__ = [  # literal, because type checkers read it
     "EventStream",
     "FanOutUI",
     "FittedImage",
+    "ForkOutcome",
     "Frontmatter",
     "HookDispatcher",
     "HookFailure",
     "HookTrace",
     "ImageLimits",
+    "Listener",
     "LocalExtensions",
     "LocalGate",
     "LoopCallbacks",
     "LoopConfig",
     "MemoryStore",
+    "ModelCycle",
+    "ModelMatch",
     "ModelRegistry",
     "OrderlyEnd",
     "OtherRequests",
@@ -256,6 +268,7 @@ __all__ = [  # literal, because type checkers read it
     "approval_from_wire",
     "approval_to_wire",
     "arun",
+    "ask_fields",
     "ask_for_trust",
     "below_home",
     "change_text",
@@ -273,6 +286,7 @@ __all__ = [  # literal, because type checkers read it
     "edited_message",
     "entry_from_wire",
     "entry_message",
+    "error_sentence",
     "error_text",
     "escaped",
     "escapes_root",
@@ -312,6 +326,7 @@ __all__ = [  # literal, because type checkers read it
     "model_from_wire",
     "nested_sessions",
     "new_header",
+    "not_over_connection",
     "npm_command",
     "one_line",
     "output_converter",
@@ -338,6 +353,7 @@ __all__ = [  # literal, because type checkers read it
     "to_wire",
     "url_problem",
     "wire_name",
+    "with_mcp_tools",
     "worktree_folder",
     "write_output_file",
 ]

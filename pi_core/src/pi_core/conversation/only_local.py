@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.protocol import Session
     from pi_core.conversation.session import AgentSession
 
-__all__ = ["require_local", "unavailable"]
+__all__ = ["not_over_connection", "require_local"]
 
 
 def require_local(session: Session, what: str) -> AgentSession:
@@ -24,10 +24,10 @@ def require_local(session: Session, what: str) -> AgentSession:
         UserError: The session is in another process.
     """
     if session.local is None:
-        raise unavailable(what)
+        raise not_over_connection(what)
     return session.local
 
 
-def unavailable(what: str) -> UserError:
+def not_over_connection(what: str) -> UserError:
     """Return the error for something that a connection to another process does not offer."""
     return UserError(f"{what} does not work over a connection. Do it where the session runs.")

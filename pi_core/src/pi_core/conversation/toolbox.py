@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_hookspecs import Tool, ToolInfo
 
-__all__ = ["CODING_TOOLS", "READ_ONLY_TOOLS", "ToolSelection", "Toolbox", "with_servers"]
+__all__ = ["CODING_TOOLS", "READ_ONLY_TOOLS", "ToolSelection", "Toolbox", "with_mcp_tools"]
 
 _NEVER_OFFERED = ("hidden", "code")
 """Exposures of tools that only other tools call."""
@@ -73,7 +73,7 @@ class ToolSelection(Value):
         return [name for item in (*(self.wanted or ()), *self.excluded) if not _is_pattern(name := item.lstrip("+-"))]
 
 
-def with_servers(selected: Sequence[str] | None) -> Sequence[str] | None:
+def with_mcp_tools(selected: Sequence[str] | None) -> Sequence[str] | None:
     """Return the selected tools and all tools of MCP servers, which are chosen by configuring servers, or by name."""
     only_changes = all(item[:1] in ("+", "-") for item in selected or ())
     if selected is None or only_changes or any(item.lstrip("+-").startswith("mcp__") for item in selected):

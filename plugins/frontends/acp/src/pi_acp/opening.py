@@ -16,8 +16,8 @@ from pi_core import (
     create_agent_session,
     print_warning,
     register_providers,
+    with_mcp_tools,
 )
-from pi_core.conversation.toolbox import with_servers
 from pi_hookspecs import ToolCallResult, UserError, hookimpl
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ async def open_session(
         model=options.model if is_new else None,
         provider=options.provider if is_new else None,
         thinking_level=options.thinking if is_new else None,
-        tools=with_servers(options.tools),
+        tools=with_mcp_tools(options.tools),
         exclude_tools=options.exclude_tools,
         flags=options.flags,
     )

@@ -11,8 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_client.framing import MAX_LINE
-from pi_core import dumps
-from pi_core.base.error_text import error_sentence
+from pi_core import dumps, error_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -8,8 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.permissions import chosen_option
-from pi_core import DialogUI, label_of
-from pi_core.plugin_api.forms import ask_fields, field_problem
+from pi_core import DialogUI, ask_fields, field_problem, label_of
 from pi_hookspecs import FormField
 
 if TYPE_CHECKING:

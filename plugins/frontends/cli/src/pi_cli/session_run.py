@@ -160,7 +160,7 @@ async def _create_for(  # noqa: PLR0917 - the state collected so far
     environ: Mapping[str, str],
 ) -> AgentSession:
     from pi_cli.prompt_options import resource_loader
-    from pi_core.conversation.toolbox import with_servers
+    from pi_core.conversation.toolbox import with_mcp_tools
     from pi_core.create import create_agent_session
     from pi_core.host.extras import missing_extras
 
@@ -181,7 +181,7 @@ async def _create_for(  # noqa: PLR0917 - the state collected so far
         thinking_level=choice.thinking_level,
         model_required=not (mode.runs_without_model or choice.is_open),
         model_registry=models,
-        tools=with_servers(options.tools),
+        tools=with_mcp_tools(options.tools),
         exclude_tools=options.exclude_tools,
         resource_loader=resource_loader(options.prompt_options, environ),
         settings=host.settings,

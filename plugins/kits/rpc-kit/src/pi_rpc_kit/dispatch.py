@@ -6,9 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pi_core import require_local
-from pi_core.base.error_text import error_sentence
-from pi_core.wire import dumps
+from pi_core import dumps, error_sentence, require_local
 from pi_rpc_kit.handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
 from pi_rpc_kit.requests import Asked, Refused, response
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve
 
-from pi_core import require_local
-from pi_core.wire import dumps, to_wire
+from pi_core import dumps, require_local, to_wire
 from pi_hookspecs import ImageContent, PiError, UserError, UserMessage
 
 if TYPE_CHECKING:

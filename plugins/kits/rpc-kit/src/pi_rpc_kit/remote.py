@@ -16,12 +16,15 @@ from attrs import evolve, frozen
 
 from pi_client import PiClientError, commands
 from pi_client.methods import sends
-from pi_core.conversation.model_selection import ModelCycle
-from pi_core.conversation.only_local import unavailable
-from pi_core.conversation.switching import ForkOutcome
-from pi_core.models.patterns import ModelMatch
-from pi_core.wire import from_wire, model_from_wire
-from pi_core.wire.events import event_from_wire
+from pi_core import (
+    ForkOutcome,
+    ModelCycle,
+    ModelMatch,
+    event_from_wire,
+    from_wire,
+    model_from_wire,
+    not_over_connection,
+)
 from pi_hookspecs import BashExecutionMessage, CommandInfo, Compaction, PiError, UserError
 from pi_hookspecs.events.session import SessionStartEvent
 from pi_hookspecs.values import ReprMixin
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from pi_client import Event, PiClient, values
     from pi_client.commands import Request
     from pi_client.values import QueueMode
-    from pi_core.agent.subscribers import Listener
+    from pi_core import Listener
     from pi_hookspecs import AssistantMessage, ImageContent, Model, SettingsView, UserInterface
     from pi_rpc_kit.remote_ui import Asker
 
@@ -69,7 +72,7 @@ class ViewRead(ReprMixin):
 
 def _refuses(what: str) -> Callable[..., Coroutine[Any, Any, NoReturn]]:
     async def refuse(_self: RemoteSession, *_args: object, **_fields: object) -> NoReturn:
-        raise unavailable(what)
+        raise not_over_connection(what)
 
     return refuse
 
@@ -415,7 +418,7 @@ class RemoteSession(RemoteView):
     async def export(self, path: str | None = None) -> Path:
         """Write the session as an HTML page where it runs, and return the page's path there."""
         if path is not None and not path.endswith((".html", ".htm")):
-            raise unavailable("Exporting to a format other than HTML")
+            raise not_over_connection("Exporting to a format other than HTML")
         return Path((await self.call(commands.ExportHtml(path))).path)
 
 
