@@ -28,6 +28,10 @@ def steady_loop(plugin_of: Callable[[BaseException], str | None]) -> asyncio.Abs
     loop = asyncio.new_event_loop()
     run = loop.run_until_complete
 
+    def report(error: BaseException) -> None:
+        loop.call_exception_handler({"message": "A callback ended the event loop", "exception": error})
+        error.was_reported = True  # type: ignore[attr-defined]
+
     def run_until_complete(work: Any) -> Any:
         task = asyncio.ensure_future(work, loop=loop)
         while True:
@@ -36,8 +40,7 @@ def steady_loop(plugin_of: Callable[[BaseException], str | None]) -> asyncio.Abs
             except (SystemExit, KeyboardInterrupt) as error:
                 if task.done() or is_interrupt(error) or plugin_of(error) is None:
                     raise
-                loop.call_exception_handler({"message": "A callback ended the event loop", "exception": error})
-                error.was_reported = True  # type: ignore[union-attr]
+                loop.call_soon(report, error)  # while the loop runs: the screen shows it from there
 
     loop.run_until_complete = run_until_complete  # type: ignore[method-assign, assignment]
     return loop
