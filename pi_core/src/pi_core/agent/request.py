@@ -7,6 +7,7 @@ content that was received until then.
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from os import urandom
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,9 @@ _PARTIAL_EVENTS = frozenset(
     ("start", *(f"{block}_{step}" for block in ("text", "thinking", "toolcall") for step in ("start", "delta", "end")))
 )
 _CALL_EVENTS = frozenset(("toolcall_start", "toolcall_end"))
+_WRAPPERS = os.path.join("pi_core", "models", "")  # noqa: PTH118 - plain text, as code objects have it
+"""In the files of the generators that pass a provider's events on."""
+
 _EMPTY = (TextContent(""), ThinkingContent(""))
 
 
@@ -274,7 +278,10 @@ def _is_of_provider(error: BaseException) -> bool:
     while entry is not None and entry.tb_next is not None:
         code, following = entry.tb_frame.f_code, entry.tb_next.tb_frame.f_code
         if code is _Request.consume.__code__:
-            return not is_library(following.co_filename)  # a listener is called by the agent
+            inner = entry.tb_next
+            while inner.tb_next is not None and _WRAPPERS in inner.tb_frame.f_code.co_filename:
+                inner = inner.tb_next
+            return not is_library(inner.tb_frame.f_code.co_filename)  # a listener is called by the agent
         if code is _Request.send.__code__ and following is not _Request.consume.__code__:
             return following is not _Request.prepare.__code__
         entry = entry.tb_next
