@@ -46,6 +46,7 @@ docs:
     {{ run }} python tools/build_failures_page.py
     {{ run }} python tools/build_hook_pages.py
     {{ run }} python tools/build_keybindings_page.py
+    {{ run }} python tools/build_misbehaviour_page.py
     {{ run }} python tools/build_notebook_page.py
     {{ run }} python tools/build_package_catalogue.py
     {{ run }} python tools/build_sendable_page.py

@@ -90,7 +90,7 @@ HOOKS = {
 
 REFERENCE = {
     "Formats": "messages session-files events",
-    "Behaviour": "loop sendable failures tools rpc",
+    "Behaviour": "loop sendable failures misbehaviour tools rpc",
     "Compatibility": "compatibility original-pages typescript-examples typescript-packages contract-1.1",
 }
 """The pages of the reference; each in one section."""

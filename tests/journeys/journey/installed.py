@@ -26,7 +26,12 @@ _UV = os.environ.get("UV", "uv")
 
 
 def install() -> Path:
-    """Return the folder with the programs of an environment that has the current wheels."""
+    """Return the folder with the programs of an environment that has the current wheels.
+
+    ``JOURNEY_PROGRAMS=.venv/bin`` uses those of another environment, while a journey is written.
+    """
+    if programs := os.environ.get("JOURNEY_PROGRAMS"):
+        return ROOT / programs
     FOLDER.mkdir(parents=True, exist_ok=True)
     environment, stamp = FOLDER / "environment", FOLDER / "stamp"
     with _locked(FOLDER / "lock"):

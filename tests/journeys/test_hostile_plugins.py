@@ -1,0 +1,147 @@
+"""Plugins that misbehave in every way: the plugin is named, the next prompt is answered, nothing is lost."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from journey.hostile import FAILING_IN_PRINT_MODE, GROUPS, KINDS, ROWS, Row, files_of, squeezed
+from journey.kinds import Kind
+from journey.screen import ENTER, Screen
+
+if TYPE_CHECKING:
+    from journey.kinds import State
+
+pytestmark = pytest.mark.journeys
+
+LIMITS = {"blockTimeout": 1.2, "timeout": 2}
+"""Seconds until code that blocks, and a hook that does not answer, is interrupted."""
+
+
+def kind_of(rows: list[Row]) -> Kind:
+    own = KINDS[rows[0].kind]
+    return Kind(
+        open=False,
+        size=(160, 60),
+        files=files_of(rows),
+        settings={"hooks": LIMITS, **{name: rows[0].named(value) for name, value in own.settings.items()}},
+        arguments=tuple(rows[0].named(each) for each in own.arguments),
+    )
+
+
+def stored(state: State) -> str:
+    """Return everything that is stored."""
+    return "".join(each.read_text() for each in state.home.glob(".pi/agent/sessions/**/*.jsonl"))
+
+
+GOING_ON = {
+    name: rows
+    for name, rows in GROUPS.items()
+    if "print" in KINDS[rows[0].kind].modes and not KINDS[rows[0].kind].fails and not KINDS[rows[0].kind].ends
+}
+ON_SCREEN = {name: rows for name, rows in GROUPS.items() if "screen" in KINDS[rows[0].kind].modes}
+FAILING = [row for row in ROWS if (KINDS[row.kind].fails and row.does in FAILING_IN_PRINT_MODE) or KINDS[row.kind].ends]
+
+
+def run(state: State, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [state.pi, *state.arguments(), *arguments]
+    return subprocess.run(
+        words,
+        check=False,
+        cwd=state.work,
+        env=state.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def check(row: Row, text: str) -> None:
+    missing = [each for each in row.says if each not in squeezed(text)]
+    assert not missing, f"{row} lets pi say nothing of {missing}, but:\n{text}"
+
+
+def check_only(rows: list[Row], text: str) -> None:
+    """Check that no other plugin is named, and that no failure came unexpected."""
+    named = set(re.findall(r"(?:Plugin|of plugin) '([^']+)'", text))
+    assert named <= {row.plugin for row in rows}
+    assert "unexpected" not in text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("rows", GOING_ON.values(), ids=GOING_ON)
+def test_the_next_prompt_is_answered_in_print_mode(rows, state_of, server):
+    state = state_of(kind_of(rows))
+
+    prompts = [prompt for row in rows for prompt in (row.before, row.prompt, row.following) if prompt]
+    done = run(state, "-p", *prompts)
+
+    for row in rows:
+        check(row, done.stderr)
+    check_only(rows, done.stderr)
+    assert done.stdout.endswith(f"pong {rows[-1].word}\n")
+    kept = stored(state)
+    assert not [row for row in rows if f"ping {row.word}" not in kept or f"pong {row.word}" not in kept]
+
+
+@pytest.mark.parametrize("row", FAILING, ids=lambda row: row.name)
+def test_the_next_start_goes_on_after_the_run_has_ended_in_print_mode(row, state_of, server):
+    state = state_of(kind_of([row]))
+
+    done = run(state, "-p", *filter(None, [row.before, row.prompt]))
+    following = run(state, "-c", "-p", f"[] ping {row.word}")
+
+    assert done.returncode != 0
+    check(row, done.stderr)
+    check_only([row], done.stderr + following.stderr)
+    assert following.returncode == 0, following.stderr
+    assert following.stdout == f"pong {row.word}\n"
+    if KINDS[row.kind].ends:
+        assert f"Plugin '{row.plugin}' (end): the last pi " in following.stderr
+        assert f"{row.plugin}.py, line " in following.stderr
+        assert "the last pi" not in run(state, "-c", "-p", "[] ping again").stderr
+    kept = stored(state)
+    assert row.named(KINDS[row.kind].prompt) in kept.replace('\\"', '"')
+    assert f"pong {row.word}" in kept
+
+
+@pytest.mark.parametrize("rows", ON_SCREEN.values(), ids=ON_SCREEN)
+def test_the_next_prompt_is_answered_on_the_screen(rows, state_of, server):
+    state = state_of(kind_of(rows))
+    with Screen(state, server) as screen:
+        for row in rows:
+            misbehave(screen, row)
+            answered(screen, row)
+        screen.terminal.type("/quit\r")
+        assert screen.terminal.ends() == 0
+    kept = stored(state)
+    assert not [row for row in rows if f"ping {row.word}" not in kept or f"pong {row.word}" not in kept]
+
+
+def misbehave(screen: Screen, row: Row) -> None:
+    """Let a plugin misbehave, and wait until pi says so."""
+    if row.before:
+        send(screen, row.before)
+        screen.terminal.sees("pong before")
+    send(screen, row.prompt)
+    words = row.says
+    screen.terminal.until(lambda: all(each in squeezed(screen.terminal.text) for each in words), f"{words} of {row}")
+
+
+def answered(screen: Screen, row: Row) -> None:
+    """Send the next prompt, and wait for its answer."""
+    send(screen, row.following)
+    screen.terminal.sees(f"pong {row.word}")
+
+
+def send(screen: Screen, line: str) -> None:
+    screen.tried += 1
+    screen.terminal.until(lambda: screen.at_prompt, f"the empty prompt before {line!r}")
+    screen.terminal.type(line)
+    screen.terminal.until(
+        lambda: not screen.at_prompt and squeezed(line) in squeezed(screen.terminal.text), f"the typed {line!r}"
+    )
+    screen.terminal.type(ENTER)
