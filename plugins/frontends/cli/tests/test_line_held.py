@@ -339,7 +339,8 @@ def test_what_a_plugin_prints_is_a_clean_line_of_its_own(pi, knows, on_screen):
     terminal.sees("\n>")
     terminal.type("half")
     terminal.type("\x07")
-    terminal.sees("from a thread\n", "to stderr\n", "\nplain \\x1b[31mred\n")
+    of_plugin = "\nPlugin 'noisy' printed: "
+    terminal.sees("from a thread\n", f"{of_plugin}to stderr\n", f"{of_plugin}plain \\x1b[31mred\n")
 
     terminal.ends_with("> half")
 
