@@ -262,3 +262,14 @@ def test_a_file_of_calls_that_cannot_be_used_counts_as_none(pi, content):
     file.write_text(content)
 
     assert {row["lastRun"] for row in listed(pi).values()} == {None}
+
+
+def test_many_settings_of_a_plugin_are_listed_by_the_first_part_of_their_names(pi):
+    declared = ", ".join(f"PluginSetting('acme.of{number}')" for number in range(9))
+    pi.install(
+        "acme",
+        "from pi_hookspecs import PluginSetting, hookimpl\n\n"
+        f"@hookimpl\ndef register_settings():\n    return [PluginSetting('tides'), {declared}]\n",
+    )
+
+    assert "settings tides acme.* (9)" in pi.run("plugins").stdout

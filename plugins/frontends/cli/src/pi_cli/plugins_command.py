@@ -23,7 +23,7 @@ from pi_hookspecs.specs import all_hookspecs
 from pi_terminal_kit.words import width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pi_core import PluginHost, PluginRecord, Problem
 
@@ -287,6 +287,18 @@ def _columns() -> int:
         return 100_000
 
 
+_MOST_SETTINGS = 8
+"""More settings of one plugin are listed by the first part of their names."""
+
+
+def _groups(names: Iterable[str]) -> Iterator[str]:
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(name.partition(".")[0], []).append(name)
+    for group, among in groups.items():
+        yield f"{group}.* ({len(among)})" if len(among) > 1 else among[0]
+
+
 def _texts(row: dict[str, Any]) -> Iterator[str]:
     """Yield a plugin's additions, and below them its problems."""
     if not row["enabled"]:
@@ -296,7 +308,8 @@ def _texts(row: dict[str, Any]) -> Iterator[str]:
     additions = []
     for kind, names in row["registers"].items():
         labels = (f"{name} (hidden by {by})" if (by := hidden.get((kind, name))) else name for name in names)
-        additions.append(one_line(f"{_heading(kind, len(names))} {' '.join(labels)}"))
+        shown = _groups(names) if kind == "settings" and len(names) > _MOST_SETTINGS else labels
+        additions.append(one_line(f"{_heading(kind, len(names))} {' '.join(shown)}"))
     if row["hooks"]:
         hooks = ", ".join(f"{each['name']} ({each['answers']})" for each in row["hooks"])
         additions.append(f"{_heading('hooks', len(row['hooks']))} {hooks}")
