@@ -63,6 +63,7 @@ class ToolAnnotations(Value):
         destructive: It may delete or overwrite; False if it only adds. Meaningless for a read-only tool.
         idempotent: A second call with the same arguments has no further effect.
         open_world: It reaches beyond this computer, such as a search of the web.
+        waits: It waits for something, so that the same call again is no repetition (since 1.2).
     """
 
     title: str | None = None
@@ -70,6 +71,7 @@ class ToolAnnotations(Value):
     destructive: bool | None = None
     idempotent: bool | None = None
     open_world: bool | None = None
+    waits: bool | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)

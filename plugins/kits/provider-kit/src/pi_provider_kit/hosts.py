@@ -8,7 +8,12 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
 
-__all__ = ["host_of", "ip_address_of", "is_local"]
+    from pi_hookspecs.models import Model
+
+__all__ = ["host_of", "ip_address_of", "is_local", "runs_locally"]
+
+_EMBEDDED = "llamacpp-embedded"
+"""The API of models in a process of pi."""
 
 
 def host_of(base_url: str) -> str:
@@ -26,6 +31,11 @@ def is_local(base_url: str) -> bool:
         return True
     address = ip_address_of(host)
     return address is not None and (address.is_loopback or address.is_private)
+
+
+def runs_locally(model: Model) -> bool:
+    """Return whether a model runs on this computer, in a process of pi or another one, or in a private network."""
+    return model.api == _EMBEDDED or is_local(model.base_url)
 
 
 def ip_address_of(host: str) -> IPv4Address | IPv6Address | None:

@@ -23,7 +23,8 @@ from pi_hookspecs import (
     ToolCallEnd,
     ToolCallStart,
 )
-from pi_written_calls.settings import ID, MISTAKE, is_near, mode_of
+from pi_provider_kit import runs_locally
+from pi_written_calls.settings import ID, MISTAKE, mode_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -53,7 +54,7 @@ class WrittenCalls:
         choice = choice.get("type") if isinstance(choice, dict) else choice
         if not context.tools or choice == "none" or options.output_schema is not None or mode_of(settings) == "off":
             return None
-        return HeldText(lambda: meaning_of(model, context), near=is_near(model))
+        return HeldText(lambda: meaning_of(model, context), near=runs_locally(model))
 
 
 def meaning_of(model: Model, context: Context) -> Meaning:
@@ -61,7 +62,7 @@ def meaning_of(model: Model, context: Context) -> Meaning:
     from pi_written_calls.meaning import Meaning
 
     tools = {tool.name: tool.parameters for tool in context.tools}
-    return Meaning(tools, near=is_near(model), others=lambda: other_texts(context.messages))
+    return Meaning(tools, near=runs_locally(model), others=lambda: other_texts(context.messages))
 
 
 def other_texts(messages: Iterable[Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The setting of the plugin, and the models whose text is searched for calls of every form."""
+"""The setting of the plugin, and the names of what it leaves in messages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import PluginSetting
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Model, SettingsView
+    from pi_hookspecs import SettingsView
 
-__all__ = ["ID", "MISTAKE", "SETTINGS", "is_near", "mode_of"]
+__all__ = ["ID", "MISTAKE", "SETTINGS", "mode_of"]
 
 ID = "written_"
 """How the ids of calls begin that were read from text."""
@@ -30,18 +30,8 @@ SETTINGS = (
     ),
 )
 
-_EMBEDDED = "llamacpp-embedded"
-"""The API of models in a process of pi."""
-
 
 def mode_of(settings: SettingsView) -> str:
     """Return ``on``, ``ask`` or ``off``."""
     mode = settings.get_str(_MODE, "on")
     return mode if mode in _MODES else "on"
-
-
-def is_near(model: Model) -> bool:
-    """Return whether a model runs on this computer or in a private network, where servers know few forms."""
-    from pi_provider_kit import is_local
-
-    return model.api == _EMBEDDED or is_local(model.base_url)

@@ -74,7 +74,7 @@ def tools_of(crew: Crew) -> list[Tool]:
             execute=task_output,
             execution_mode="parallel",
             prompt_snippet="Get the result of an agent in the background",
-            annotations=ToolAnnotations(read_only=True),
+            annotations=ToolAnnotations(read_only=True, waits=True),
         ),
         Tool(
             name="task_stop",

@@ -65,7 +65,7 @@ def process_tool() -> Tool:
         ),
         parameters=_PARAMETERS,
         execute=execute,
-        annotations=ToolAnnotations(read_only=False, destructive=False, open_world=False),
+        annotations=ToolAnnotations(read_only=False, destructive=False, open_world=False, waits=True),
         prompt_snippet="Read, await and stop background processes",
     )
 
