@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_provider_kit.endings import *
     from pi_provider_kit.explaining import *
     from pi_provider_kit.failure import *
-    from pi_provider_kit.host_headers import *
+    from pi_provider_kit.headers_by_host import *
     from pi_provider_kit.hosts import *
     from pi_provider_kit.http_client import *
     from pi_provider_kit.json_values import *
@@ -50,7 +50,7 @@ _HOMES: dict[str, str] = {
     "endings": "Ending ending_of status_of_ending",
     "explaining": "explain explained",
     "failure": "HttpFailed answer_failure redact secrets_of transport_failure",
-    "host_headers": "host_headers",
+    "headers_by_host": "host_headers",
     "hosts": "host_of ip_address_of is_local runs_locally",
     "http_client": "Http import_httpx tls_context user_agent",
     "json_values": "compact_json dicts is_complete merged_counts parse_json parse_object shown_bytes token_count",
