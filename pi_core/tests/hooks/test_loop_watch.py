@@ -436,3 +436,58 @@ async def test_c_code_that_keeps_the_interpreter_is_named_when_it_returns(hooks)
 
     assert [(each.plugin, each.kind) for each in hooks.failures] == [("counts", "blocking")]
     assert "/plugins/counts.py, line 3" in str(hooks.failures[0])
+
+
+async def waited_without_being_looked_at(hooks: Any) -> None:
+    """Wait for what happens elsewhere until the watch waits as well, and has set no alarm."""
+    hooks.watch()
+    loop, goes_on = asyncio.get_running_loop(), asyncio.Event()
+    watch, seen = loop_watch._watches[loop], []
+
+    def look() -> None:
+        while not watch._is_parked:
+            time.sleep(0.01)
+        seen.append((watch._now, watch._alarm is None or watch._alarm.due == float("inf")))
+        loop.call_soon_threadsafe(goes_on.set)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    await goes_on.wait()
+    thread.join()
+    assert seen == [(None, True)]
+
+
+@needs_signals
+@pytest.mark.parametrize("block", ["sleeps", "spins", "matches", "swallows"])
+async def test_what_blocks_after_the_loop_has_only_waited_is_interrupted(hooks, block):
+    code = plugin("bad")
+    await waited_without_being_looked_at(hooks)
+
+    with pytest.raises(LoopBlocked):
+        await asyncio.create_task(code.waits_and_blocks(getattr(code, block)))
+    await settled()
+
+    assert [(each.plugin, each.kind) for each in hooks.failures] == [("bad", "blocking")]
+
+
+async def test_what_was_computed_before_the_loop_waited_blames_nobody(hooks):
+    until_then = time.process_time() + 0.3
+    while time.process_time() < until_then:
+        pass
+    await waited_without_being_looked_at(hooks)
+    for _ in range(100):
+        await asyncio.sleep(0.001)
+
+    assert hooks.failures == []
+
+
+async def test_the_loop_s_selector_is_its_own_again_after_the_last_session(hooks):
+    selector = asyncio.get_running_loop()._selector
+    ends = [watch_loop(hooks), watch_loop(hooks)]
+    assert "select" in vars(selector)
+
+    ends[0]()
+    assert "select" in vars(selector)
+    ends[1]()
+
+    assert "select" not in vars(selector)

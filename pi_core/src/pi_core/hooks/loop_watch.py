@@ -2,7 +2,8 @@
 
 A thread looks at the stack of the loop's thread. A loop that waits for events runs no callback; if two looks find the
 same callback, the loop has stood still between them. The plugin is read from the stack as well, so that whatever runs
-in the loop is covered, and no kind of call has a cost or a mechanism of its own.
+in the loop is covered, and no kind of call has a cost or a mechanism of its own. While the loop waits for long, the
+thread waits as well.
 
 C code that keeps the interpreter's lock stops this thread too. Therefore the thread sets the interval timer ahead: its
 handler looks instead of the thread where C code checks for signals, as regular expressions do, and otherwise as soon as
@@ -53,6 +54,9 @@ BLOCKING_SECONDS = 1.0
 
 _IDLE_SECONDS = 0.85
 """Time between two looks at a loop that did not stand still at the last one."""
+
+_PARKED_SECONDS = 60.0
+"""Time between two looks at whether a loop that waits was closed."""
 
 _BLOCKED_SECONDS = 0.1
 """Time between two looks at a loop that stands still."""
@@ -261,6 +265,9 @@ class LoopWatch:
         self._clock = _clock_of(self._thread_id)
         self._arming = threading.Lock()
         self._trace_before: Any = None
+        self._wake = threading.Event()
+        self._is_idle = self._is_parked = False
+        self._stop_noting_idleness: Callable[[], None] = lambda: None
 
     def join(self, watched: Watched) -> Callable[[], None]:
         """Watch for a session; return a function that ends this."""
@@ -281,20 +288,69 @@ class LoopWatch:
         self._alarm = interrupter.watch(self._on_alarm) if interrupter is not None else None
         if self._alarm is not None:
             self._alarm.rearm(_ALARM_SECONDS)  # code may block before the thread's first look
-        self._ended = threading.Event()
+        self._ended, self._wake = threading.Event(), threading.Event()
         self._looked, self._computed, self._now = time.monotonic(), self._thread_time(), None
-        self._thread = threading.Thread(target=self._run, args=[self._ended], name="pi-loop-watch", daemon=True)
+        self._note_idleness()
+        arguments = [self._ended, self._wake]
+        self._thread = threading.Thread(target=self._run, args=arguments, name="pi-loop-watch", daemon=True)
         self._thread.start()
 
     def _end(self) -> None:
         with self._arming:
             self._ended.set()
+        self._stop_noting_idleness()
+        self._wake.set()
         self._thread = None
         if self._alarm is not None:
             self._alarm.stop()
             self._alarm = None
 
-    def _run(self, ended: threading.Event) -> None:
+    def _note_idleness(self) -> None:
+        """Note while the loop waits for long, in loops with a selector: the thread then need not look at all."""
+        selector: Any = getattr(self._loop, "_selector", None)
+        select = getattr(selector, "select", None)
+        if select is None:
+            return
+
+        def noting_select(timeout: float | None = None) -> Any:
+            if timeout is not None and timeout < _IDLE_SECONDS:
+                return select(timeout)
+            self._is_idle = True
+            try:
+                return select(timeout)
+            finally:
+                self._is_idle = False
+                if self._is_parked:
+                    self._unpark()
+
+        def stop() -> None:
+            self._is_idle = False
+            selector.__dict__.pop("select", None)
+
+        selector.select = noting_select
+        self._stop_noting_idleness = stop
+
+    def _park(self, ended: threading.Event, wake: threading.Event) -> None:
+        """Wait in the thread until the loop runs again, without an alarm."""
+        self._set_alarm(float("inf"), ended)
+        wake.clear()
+        self._is_parked = True
+        if not self._is_idle:  # it has begun to run before it could know
+            self._is_parked = False
+            self._set_alarm(_ALARM_SECONDS, ended)
+            return
+        while not wake.wait(_PARKED_SECONDS) and not ended.is_set() and not self._loop.is_closed():
+            pass
+
+    def _unpark(self) -> None:
+        """Let the thread look again; called by the loop's thread."""
+        self._is_parked = False
+        self._looked, self._computed = time.monotonic(), self._thread_time()
+        if self._alarm is not None:
+            self._alarm.rearm(_ALARM_SECONDS)
+        self._wake.set()
+
+    def _run(self, ended: threading.Event, wake: threading.Event) -> None:
         pause = _IDLE_SECONDS
         while not ended.wait(pause):
             if self._loop.is_closed():  # the session was left behind
@@ -308,6 +364,8 @@ class LoopWatch:
             elif not now.is_signalled:  # from then on the handler sets the timer
                 now.is_signalled = True
                 self._set_alarm(0, ended)
+            if now is None and self._is_idle:
+                self._park(ended, wake)
 
     def _set_alarm(self, seconds: float, ended: threading.Event) -> None:
         """Set the timer, unless the loop's thread has given the signal back: the alarm would then end the process."""
