@@ -357,7 +357,7 @@ def test_attributes_that_raise_when_they_are_looked_at_are_no_problem(bare_host,
         ),
         ("def register_commands(): return [Command(name='', handler=print)]", "has no name: name is ''"),
         ("def register_flags(): return [Flag(name=None)]", "has no name: name is None"),
-        ("def register_flags(): return [Flag(name='x', type=str)]", "flag 'x' cannot be described as JSON"),
+        ("def register_flags(): return [Flag(name='x', default=str)]", "flag 'x' cannot be described as JSON"),
         ("def register_modes(): return [Mode('x', run=None)]", "mode 'x': run is None, which is not callable"),
         (
             "def register_modes(): return [Mode('x', run=print, prepare=7)]",

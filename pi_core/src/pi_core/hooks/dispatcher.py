@@ -161,6 +161,10 @@ class HookDispatcher:
         """Cancel the calls that others have waited for; return whether there were any."""
         return self._watchdog.skip()
 
+    def cycles(self) -> list[tuple[str, list[str]]]:
+        """Return the cycles of ``before=`` and ``after=`` that load order decides, each with its hook."""
+        return [(name, cycle) for name, hook in self._hooks.items() for cycle in hook.cycles]
+
     def on_waiting(self, show: Callable[[list[tuple[str, str]]], None]) -> None:
         """Call a function with plugin and hook of the calls that others have waited for, when these change."""
         self._invoker.on_waiting = show

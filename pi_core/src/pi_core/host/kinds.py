@@ -13,7 +13,7 @@ from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["KINDS", "Kind"]
 
@@ -76,7 +76,7 @@ class Kind(Value):
         if self.matching(thing) is None:
             if self.name == "tool" and isinstance(thing, FunctionType):
                 return f"the function {thing.__name__!r} is not of type Tool; decorate it with @tool{_place(thing)}"
-            return f"{safe_repr(thing)} is not of type {' or '.join(self.types)}"
+            return f"{safe_repr(thing)} is not of type {self._missing(thing) or ' or '.join(self.types)}"
         key = self._key_attribute(thing, self.key) if self.key is not None else None
         name = getattr(thing, key, None) if key is not None else self.key_of(thing)
         if not name or not isinstance(name, str):
@@ -87,6 +87,18 @@ class Kind(Value):
                 return f"{self.name} {name!r}: {attribute} is {value}, which is not callable"
         return self.check(thing)
 
+    def _missing(self, thing: Any) -> str:
+        """Return the protocol that an object resembles most, and what it lacks; empty if it resembles none."""
+        best = (0, "", [""])
+        for name in self.types:
+            expected = getattr(pi_hookspecs, name)
+            if getattr(expected, "_is_protocol", False):
+                members = {each for base in expected.__mro__ if base.__module__ != "typing" for each in _declared(base)}
+                lacks = sorted(each for each in members if not hasattr(thing, each))
+                best = max(best, (len(members) - len(lacks), name, lacks), key=lambda each: each[0])
+        shared, name, lacks = best
+        return f"{name}: it has no {', '.join(map(repr, lacks))}" if shared and lacks else ""
+
     def describe(self, thing: Any) -> dict[str, Any]:
         """Return an object as plain data."""
         described: dict[str, Any] = {"name": self.key_of(thing)}
@@ -94,6 +106,17 @@ class Kind(Value):
             value = getattr(thing, attribute)
             described[attribute] = list(value) if isinstance(value, tuple) else value
         return described
+
+
+def _declared(base: type) -> Iterator[str]:
+    names = (*vars(base), *vars(base).get("__annotations__", ()))
+    return (each for each in names if not each.startswith("_"))
+
+
+def _flag_problem(flag: Any) -> str | None:
+    if flag.type in ("boolean", "string"):
+        return None
+    return f"flag {flag.name!r}: type must be 'boolean' or 'string', not {safe_repr(flag.type)}"
 
 
 def _members(protocol: type) -> set[str]:
@@ -283,7 +306,7 @@ KINDS: dict[str, Kind] = {
     ),
     "register_tools": Kind("tool", ("Tool",), data=_TOOL_DATA, calls=("execute",), check=_tool_problem),
     "register_commands": Kind("command", ("Command",), data=("description",), calls=("handler",)),
-    "register_flags": Kind("flag", ("Flag",), data=("type", "default", "description")),
+    "register_flags": Kind("flag", ("Flag",), data=("type", "default", "description"), check=_flag_problem),
     "register_shortcuts": Kind("shortcut", ("Shortcut",), data=("description",), calls=("handler",)),
     "register_modes": Kind("mode", ("Mode",), data=_MODE_DATA, calls=("run",), check=_mode_problem),
     "register_subcommands": Kind("subcommand", ("Subcommand",), data=("description",), calls=("run",)),

@@ -452,7 +452,7 @@ class PluginHost:
         from pi_core.host.deadlines import deadlines_of
         from pi_core.host.owners import CodeOwners
 
-        return HookDispatcher(
+        made = HookDispatcher(
             self._registrar.manager,
             report=report,
             rank=self.rank,
@@ -462,6 +462,9 @@ class PluginHost:
             left_out=self._waiting.names,
             owners=CodeOwners(self),
         )
+        for hook, cycle in made.cycles():  # reported while no front end could listen
+            self._report(cycle[0], hook, f"before= and after= form a cycle ({' -> '.join(cycle)}); load order decides")
+        return made
 
     def look_again(self, name: str) -> PluginRecord:
         """Try again to load an installed plugin that could not be loaded, and return its record.

@@ -264,11 +264,12 @@ def test_actions_that_share_a_key_by_default_may_share_another() -> None:
 
 
 def test_a_plugin_cannot_have_a_key_that_stops_sends_or_leaves() -> None:
-    conflicts = find_shortcut_conflicts(Bindings("linux"), ["Ctrl+C", "ctrl+o", "ctrl+alt+p", "strg+x"])
+    keys = [("Ctrl+C", "tides"), ("ctrl+o", "tides"), ("ctrl+alt+p", "tides"), ("strg+x", None)]
+    conflicts = find_shortcut_conflicts(Bindings("linux"), keys)
 
     assert [str(each) for each in conflicts] == [
-        "A plugin's shortcut 'Ctrl+C' does nothing: 'app.clear' needs that key.",
-        "A plugin's shortcut takes ctrl+o from 'app.tools.expand'.",
+        "The shortcut of plugin 'tides' 'Ctrl+C' does nothing: 'app.clear' needs that key.",
+        "The shortcut of plugin 'tides' takes ctrl+o from 'app.tools.expand'.",
         "A plugin's shortcut 'strg+x' does nothing: there is no such key.",
     ]
 

@@ -32,22 +32,25 @@ class ShortcutConflict(NamedTuple):
     """A plugin's shortcut for a key that pi uses itself, or that does not exist.
 
     Attributes:
+        plugin: The plugin.
         key: The key as the plugin wrote it.
         action: The action that the key already has; None if there is no such key.
         wins: Whether the plugin gets the key.
     """
 
+    plugin: str | None
     key: str
     action: str | None
     wins: bool
 
     def __str__(self) -> str:
         """Return the line that reports it to the user."""
+        whose = "A plugin's shortcut" if self.plugin is None else f"The shortcut of plugin {self.plugin!r}"
         if self.action is None:
-            return f"A plugin's shortcut {self.key!r} does nothing: there is no such key."
+            return f"{whose} {self.key!r} does nothing: there is no such key."
         if self.wins:
-            return f"A plugin's shortcut takes {self.key} from {self.action!r}."
-        return f"A plugin's shortcut {self.key!r} does nothing: {self.action!r} needs that key."
+            return f"{whose} takes {self.key} from {self.action!r}."
+        return f"{whose} {self.key!r} does nothing: {self.action!r} needs that key."
 
 
 def find_conflicts(bindings: Bindings) -> list[Conflict]:
@@ -65,25 +68,25 @@ def find_conflicts(bindings: Bindings) -> list[Conflict]:
     return found
 
 
-def find_shortcut_conflicts(bindings: Bindings, shortcuts: Iterable[str]) -> list[ShortcutConflict]:
+def find_shortcut_conflicts(bindings: Bindings, shortcuts: Iterable[tuple[str, str | None]]) -> list[ShortcutConflict]:
     """Return the problems with the keys that plugins want to use at the prompt.
 
     Args:
         bindings: The key bindings without the plugins.
-        shortcuts: The plugins' keys.
+        shortcuts: The keys, each with its plugin.
     """
-    return [conflict for name in shortcuts for conflict in _shortcut_conflict(bindings, name)]
+    return [conflict for name, plugin in shortcuts for conflict in _shortcut_conflict(bindings, name, plugin)]
 
 
-def _shortcut_conflict(bindings: Bindings, name: str) -> Iterator[ShortcutConflict]:
+def _shortcut_conflict(bindings: Bindings, name: str, plugin: str | None) -> Iterator[ShortcutConflict]:
     key = known_key(name)
     if key is None:
-        yield ShortcutConflict(name, None, wins=False)
+        yield ShortcutConflict(plugin, name, None, wins=False)
         return
     actions = bindings.actions(key, "main")
     reserved = [action for action in actions if action in RESERVED]
     if reserved or actions:
-        yield ShortcutConflict(name, (reserved or actions)[0], wins=not reserved)
+        yield ShortcutConflict(plugin, name, (reserved or actions)[0], wins=not reserved)
 
 
 def _pairs(keys: Mapping[str, tuple[str, ...]]) -> set[frozenset[str]]:

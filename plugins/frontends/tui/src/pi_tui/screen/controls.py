@@ -340,8 +340,8 @@ class Controls(_App):
 
     def shortcut_problems(self) -> list[str]:
         """Return the conflicts between keys of plugins and keys of actions."""
-        names = [each.name for each in shortcuts(self.session)]
-        return [str(each) for each in find_shortcut_conflicts(self.bindings, names)]
+        keys = [(each.name, each.plugin) for each in shortcuts(self.session)]
+        return [str(each) for each in find_shortcut_conflicts(self.bindings, keys)]
 
     def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
         """Add a provider of completions; return a function that removes it."""
