@@ -101,6 +101,7 @@ class HeldLine:
             output=self._output,
         )
         self._session.app.ttimeoutlen = self._session.app.timeoutlen = _ESCAPE_SECONDS
+        self._session.app.terminal_size_polling_interval = None  # a signal tells; this would wake pi twice a second
 
     # Life cycle
 
