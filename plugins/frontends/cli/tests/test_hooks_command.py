@@ -56,7 +56,10 @@ def test_hook_is_described_as_its_specification_says(pi):
     for line in getdoc(all_hookspecs()["tool_call"]).splitlines():
         assert line.replace("``", "`") in done.stdout
     assert "``" not in done.stdout
-    assert "No installed plugin implements it." in done.stdout
+
+
+def test_a_hook_that_nothing_implements_says_so(pi):
+    assert pi.run("hooks", "session_before_fork").stdout.endswith("No installed plugin implements it.\n")
 
 
 @pytest.mark.slow

@@ -215,7 +215,8 @@ class _NormalForm:
 
     def places(self, old: str) -> list[str]:
         """Return the first places of a text as numbered lines, with the line before each, which may differ."""
-        form, found = normalize(old), []
+        form = normalize(old)
+        found: list[str] = []
         at = self._text.find(form) if form else -1
         while at >= 0 and len(found) < _MOST_PLACES:
             number = self._text.count("\n", 0, at)
