@@ -31,6 +31,7 @@ NO_READERS = {
 }
 NO_VARIABLES = {
     *("ACME_PLUGIN", "BASE_URL", "MAX_TOKENS"),  # placeholders, and a word of an API
+    "RAISE_VARARGS",  # an instruction of Python
     *(
         "FINISH_REASON_UNSPECIFIED",
         "IDE_UNSPECIFIED",
