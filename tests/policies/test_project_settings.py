@@ -201,8 +201,8 @@ def is_loosened(rule: ProjectRule, alone: Any, both: Any) -> bool:  # noqa: PLR0
             loose = [each for each in more if each in ("!a", {"action": "allow"})]
             return bool(gone) or (rule.may == "restrict" and bool(loose))
         case "narrow":
-            named = {each.lstrip("+") for each in both if not each.startswith("-")}
-            return mine is not None and "*" not in mine and not named <= {each.lstrip("+") for each in mine}
+            names, own = ({each.lstrip("+") for each in items if isinstance(each, str)} for items in (both, mine or ()))
+            return mine is not None and "*" not in mine and not {each for each in names if each[:1] != "-"} <= own
         case choices:
             return mine in choices and choices.index(both) > choices.index(mine)
 
