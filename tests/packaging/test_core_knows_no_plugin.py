@@ -27,12 +27,12 @@ ADVICE = {
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory) -> PluginHost:
+def host(tmp_path_factory: pytest.TempPathFactory) -> PluginHost:
     """The installed plugins."""
     return PluginHost(Settings.in_memory(agent_dir=tmp_path_factory.mktemp("agent")))
 
 
-def test_no_setting_of_a_plugin_is_named_in_the_engine_or_the_contract(host):
+def test_no_setting_of_a_plugin_is_named_in_the_engine_or_the_contract(host: PluginHost) -> None:
     names = {each.name for each in host.known_settings.declared if "." in each.name}
     dotted = {
         (word, file.relative_to(ROOT).as_posix())
@@ -44,7 +44,7 @@ def test_no_setting_of_a_plugin_is_named_in_the_engine_or_the_contract(host):
     assert sorted(each for each in dotted if each[0] in names) == []
 
 
-def test_no_distribution_of_a_plugin_is_named_but_in_advice_to_install_it(host):
+def test_no_distribution_of_a_plugin_is_named_but_in_advice_to_install_it(host: PluginHost) -> None:
     distributions = {record.distribution for record in host.records.values()}
     named = {
         (file.relative_to(ROOT).as_posix(), name)
