@@ -20,6 +20,9 @@ from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import ToolCallEvent, TurnStartEvent
 from pi_hookspecs.specs import tools
 
+# An interrupt that arrives in the callback of a weak reference is lost there, with this warning, and repeated.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 CTX: Any = SimpleNamespace(signal=None)
 CALL = ToolCallEvent(tool_call_id="1", tool_name="bash", input={})
 SOON = 0.3

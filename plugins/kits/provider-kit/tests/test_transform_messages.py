@@ -107,7 +107,7 @@ def test_what_another_model_signed_is_taken_off(field):
 def test_foreign_ids_are_rewritten_with_their_results():
     messages = [theirs(call("call|fc:1"), call("b!")), result("b!"), result("call|fc:1")]
 
-    assert ids(transform_messages(messages, OURS, sanitized_id)) == ["call_fc_1", "b_", "[b_]", "[call_fc_1]"]
+    assert ids(transform_messages(messages, OURS, sanitized_id)) == ["call_fc_1", "b_", "[call_fc_1]", "[b_]"]
 
 
 def test_an_id_that_a_later_turn_uses_again_is_matched_in_its_own_turn():
@@ -119,14 +119,23 @@ def test_an_id_that_a_later_turn_uses_again_is_matched_in_its_own_turn():
     assert [transformed[1].text, transformed[3].text] == ["one", "two"]
 
 
+def test_results_are_in_the_order_of_their_calls():
+    messages = [ours(call("a"), call(""), call("b"), call("a")), result("b"), result("a", "1"), result("a", "2")]
+
+    transformed = transform_messages(messages, OURS)
+
+    assert ids(transformed)[4:] == [f"[{each.id}]" for each in transformed[0].content]
+    assert [each.text for each in transformed[1:] if each.text in ("1", "2")] == ["1", "2"]
+
+
 def test_colliding_ids_are_made_unique():
     messages = [theirs(call("a:1"), call("a!1")), result("a!1"), result("a:1"), theirs(call("a:1")), result("a:1")]
 
     assert ids(transform_messages(messages, OURS, sanitized_id)) == [
         "a_1",
         "2_a_1",
-        "[2_a_1]",
         "[a_1]",
+        "[2_a_1]",
         "3_a_1",
         "[3_a_1]",
     ]

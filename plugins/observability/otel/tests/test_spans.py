@@ -229,9 +229,9 @@ async def test_slow_and_failed_activations_have_spans(pi_session, script, seen):
 
     activations = [each for each in await seen.spans() if each.name == "plugin activate"]
     (failed,) = [each for each in activations if each.status.status_code is StatusCode.ERROR]
-    slow = max(activations, key=lambda each: each.end_time - each.start_time)
+    others = [each for each in activations if each.attributes["pi.plugin"] != failed.attributes["pi.plugin"]]
+    slow = max(others, key=lambda each: each.end_time - each.start_time)
     assert slow.end_time - slow.start_time >= 15_000_000
-    assert slow.attributes["pi.plugin"] != failed.attributes["pi.plugin"]
     assert slow.end_time <= (await seen.named("invoke_agent pi")).start_time
 
 

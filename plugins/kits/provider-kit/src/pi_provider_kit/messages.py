@@ -85,7 +85,7 @@ def transform_messages(
     - Thinking of this model stays if it is signed or not empty; that of another model is dropped, or becomes text.
     - Signatures of another model are removed, its call ids made ids of this API, with their results.
     - A call without a result gets a placeholder; a result without a call is removed. Results directly follow their
-      call, even if a user message was in between. A result without text and images says so.
+      calls and are in their order, even if a user message was in between. A result without text and images says so.
     - Images become a line of text for a model without image input, and in formats that the API refuses. Unpaired
       surrogates, blocks of unknown types, blank texts and answers without content are removed.
     - Texts after calls, thinking that nothing follows, and roles out of order are mended where the API refuses them.
@@ -157,18 +157,22 @@ class _Turns:
     def turn(self, answer: AssistantMessage | None, others: list[Message]) -> Iterator[Message]:
         waiting: dict[str, deque[ToolCall]] = defaultdict(deque)
         """The calls of the answer by their original id, under their new one; an id given twice has two."""
+        calls: list[ToolCall] = []
         if answer is not None and answer.stop_reason not in _BROKEN:
             content = self._answer(answer, waiting)
+            calls = [block for block in content if isinstance(block, ToolCall)]
             if content:
                 yield answer if _is_same(content, answer.content) else evolve(answer, content=content)
         rest: list[Message] = []
+        results: dict[int, Message] = {}
         for message in others:
             if not isinstance(message, ToolResultMessage):
                 rest.append(message)
             elif waiting[message.tool_call_id]:
-                yield self._result(message, waiting[message.tool_call_id].popleft())
-        for calls in waiting.values():
-            yield from map(_no_result, calls)
+                call = waiting[message.tool_call_id].popleft()
+                results[id(call)] = self._result(message, call)
+        for call in calls:
+            yield results.get(id(call)) or _no_result(call)
         for message in rest:
             yield from self._user_side(message)
 
