@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_hookspecs import (
+        PiAPI,
         PiContext,
         PluginSetting,
         Service,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         TurnEndResult,
     )
 
-__all__ = ["register_services", "register_settings", "tool_call", "turn_end"]
+__all__ = ["activate", "register_services", "register_settings", "turn_end"]
 
 
 @hookimpl
@@ -43,8 +44,22 @@ def register_settings() -> Sequence[PluginSetting]:
 
 
 @hookimpl
-async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
-    """Ask before a call runs that was read from text, if the user wants that."""
+def activate(pi: PiAPI) -> None:
+    """Ask about calls where the user wants that. Without this plugin no call is read that it could ask about."""
+    asks = False
+
+    @pi.on("session_start")
+    def listen(ctx: PiContext) -> None:
+        from pi_written_calls.settings import mode_of
+
+        nonlocal asks
+        if not asks and mode_of(ctx.settings) == "ask":
+            asks = True
+            pi.on("tool_call", _ask)
+
+
+async def _ask(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
+    """Ask before a call runs that was read from text."""
     if not event.tool_call_id.startswith("written_"):
         return None
     from pi_written_calls.asking import ask
