@@ -182,7 +182,7 @@ def is_loosened(rule: ProjectRule, alone: Any, both: Any) -> bool:  # noqa: PLR0
     mine = rule.unset if alone is None else alone
     if both is None or (both == alone and type(both) is type(alone)):
         return both is None and alone is not None
-    if rule.may in ("enable", "disable") and both is mine:
+    if both == mine and type(both) is type(mine):
         return False  # the project says what holds without it
     match rule.may:
         case "set":
@@ -196,13 +196,15 @@ def is_loosened(rule: ProjectRule, alone: Any, both: Any) -> bool:  # noqa: PLR0
         case "lower":
             return isinstance(mine, int | float) and not isinstance(mine, bool) and both > mine
         case "add" | "restrict":
-            more = [each for each in both if each not in (mine or [])]
-            gone = [each for each in (mine if isinstance(mine, list) else []) if each not in both]
+            own = mine if isinstance(mine, list) else []
+            more = [each for each in both if each not in own]
+            gone = [each for each in own if each not in both]
             loose = [each for each in more if each in ("!a", {"action": "allow"})]
             return bool(gone) or (rule.may == "restrict" and bool(loose))
         case "narrow":
-            names, own = ({each.lstrip("+") for each in items if isinstance(each, str)} for items in (both, mine or ()))
-            return mine is not None and "*" not in mine and not {each for each in names if each[:1] != "-"} <= own
+            own = mine if isinstance(mine, list | tuple) else rule.unset
+            names = {each.lstrip("+") for each in both if isinstance(each, str) and each[:1] != "-"}
+            return own is not None and "*" not in own and not names <= {str(each).lstrip("+") for each in own}
         case choices:
             return mine in choices and choices.index(both) > choices.index(mine)
 
@@ -289,6 +291,12 @@ def test_a_project_may_remove_tools_from_the_users(load, own, project, expected)
     found = load({"defaultTools": own} if own else {}, {"defaultTools": project})
 
     assert (found.get("defaultTools"), found.problems) == (expected, [])
+
+
+def test_a_list_is_narrowed_although_the_users_own_is_none(load):
+    found = load({"defaultTools": True}, {"defaultTools": ["read", "process"]})
+
+    assert found.get("defaultTools") == ["read"]
 
 
 def test_what_a_project_adds_to_the_tools_is_left_out_of_its_changes(load):

@@ -138,9 +138,10 @@ def _permitted(rule: ProjectRule, value: Any, mine: Any) -> Any:
     if may in _ITEMS and isinstance(value, list):
         return [each for each in value if _ITEMS[may](each)]
     if may == "narrow" and isinstance(value, list):
-        return value if mine is None else _narrowed(value, mine)
-    if may == "disable" and isinstance(value, dict):  # an object of things that can be switched off by name
-        return {name: each for name, each in value.items() if each is False}
+        names = mine if isinstance(mine, list | tuple) else rule.unset  # as it is read where it is no list
+        return value if names is None else _narrowed(value, names)
+    if may == "disable" and isinstance(value, dict) and not isinstance(rule.unset, bool):
+        return {name: each for name, each in value.items() if each is False}  # things that can be switched off by name
     return value if may in _VALUES and _VALUES[may](value, mine) else MISSING
 
 
