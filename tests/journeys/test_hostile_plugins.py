@@ -65,8 +65,11 @@ def check(row: Row, text: str) -> None:
 
 
 def check_only(rows: list[Row], text: str) -> None:
-    """Check that no other plugin is named, and that no failure came unexpected."""
-    named = set(re.findall(r"(?:Plugin|of plugin) '([^']+)'", text))
+    """Check that no other plugin is named, and that no failure came unexpected.
+
+    That another one blocked is no fault of pi's: on a busy computer reading a file may take that long.
+    """
+    named = set(re.findall(r"(?:Plugin|of plugin) '([^']+)'(?! has blocked everything else)", text))
     assert named <= {row.plugin for row in rows}
     assert "unexpected" not in text
     assert "Traceback" not in text
