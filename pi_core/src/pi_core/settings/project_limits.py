@@ -206,7 +206,7 @@ def _left_out(rule: ProjectRule, value: Any, permitted: Any) -> Any:
 
     def counts(item: Any) -> bool:
         if rule.may == "narrow" and isinstance(item, str):
-            return any(fnmatchcase(each, item.lstrip("+")) for each in permitted)
+            return any(isinstance(each, str) and fnmatchcase(each, item.lstrip("+")) for each in permitted)
         return item in permitted
 
     return [each for each in value if not counts(each)] or MISSING
