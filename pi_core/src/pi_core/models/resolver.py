@@ -212,6 +212,7 @@ class ModelResolver:
             raise UserError(
                 f"{other.reference} is {kind}, which cannot hold a conversation. See pi help models for its use."
             )
+        relative = None
         if info.models or not self._tables.is_discoverable(info):
             from pi_core.models.families import nearest_of_family
 
@@ -220,8 +221,7 @@ class ModelResolver:
             if relative is not None:
                 warning += f" Its limits, thinking levels and prices are taken to be those of {relative.id}."
             self._warn(warning)
-            return self._tables.custom_model(info, model_id, relative)
-        return self._tables.custom_model(info, model_id)
+        return self._tables.custom_model(info, model_id, relative)
 
     def has(self, provider_id: str, model_id: str) -> bool:
         """Return whether a stored id may be used; see ``ModelRegistry.has``."""

@@ -137,16 +137,11 @@ def _by_meaning(failure: RequestFailed, model: Model) -> str:
 
 def _meaning(failure: RequestFailed, model: Model) -> str:
     """Return the kind of failure, by the words of the server."""
-    from urllib.parse import urlsplit
-
     from pi_hookspecs.failures import kind_of_failure
+    from pi_provider_kit.hosts import host_of
 
-    try:
-        host = urlsplit(model.base_url).hostname or ""
-    except ValueError:
-        host = ""
     hinted = failure.retry_after_ms is not None
-    return kind_of_failure(str(failure), failure.status, (model.provider, host), hinted=hinted)
+    return kind_of_failure(str(failure), failure.status, (model.provider, host_of(model.base_url)), hinted=hinted)
 
 
 def _is_bare(base_url: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from pi_hookspecs.content import ImageContent
+from pi_provider_kit.hosts import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,12 +44,4 @@ def _copilot(messages: Sequence[Message]) -> dict[str, str]:
 
 
 def _is_opencode(model: Model) -> bool:
-    if model.provider in ("opencode", "opencode-go"):
-        return True
-    if "opencode.ai" not in model.base_url:
-        return False
-    try:
-        host = urlsplit(model.base_url).hostname or ""
-    except ValueError:
-        return False
-    return f".{host}".endswith(".opencode.ai")
+    return model.provider in ("opencode", "opencode-go") or f".{host_of(model.base_url)}".endswith(".opencode.ai")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 from pi_hookspecs.errors import RequestFailed
@@ -103,7 +102,6 @@ def _bases(model: Model) -> tuple[str, ...]:
 
 
 def _is_sandbox(base_url: str) -> bool:
-    try:
-        return (urlsplit(base_url).hostname or "").endswith(".sandbox.googleapis.com")
-    except ValueError:
-        return False
+    from pi_provider_kit import host_of
+
+    return host_of(base_url).endswith(".sandbox.googleapis.com")
