@@ -87,6 +87,20 @@ async def test_the_user_is_asked_if_the_setting_says_so(
     assert fake_tools["bash"].calls == ([{"command": "ls"}] if allowed else [])
 
 
+async def test_the_user_is_asked_as_soon_as_the_setting_says_so(
+    local: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], fake_ui: FakeUI
+) -> None:
+    fake_ui.answers(False)
+    script.turn(text(CALL)).turn(text("Done.")).turn(text(CALL)).turn(text("Not this time."))
+
+    await local.prompt("go")
+    local.settings.set("writtenCalls.mode", "ask")
+    await local.prompt("again, with another word")
+
+    assert [each[:2] for each in fake_ui.asked] == [("confirm", "Run bash?")]
+    assert len(fake_tools["bash"].calls) == 1
+
+
 @pytest.mark.pi(settings={"writtenCalls": {"mode": "ask"}}, session={"ui": None})
 async def test_without_a_user_to_ask_a_written_call_is_refused(
     local: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
         PiContext,
         PluginSetting,
         Service,
-        ToolCallEvent,
-        ToolCallResult,
         TurnEndEvent,
         TurnEndResult,
     )
@@ -48,23 +46,16 @@ def activate(pi: PiAPI) -> None:
     """Ask about calls where the user wants that. Without this plugin no call is read that it could ask about."""
     asks = False
 
-    @pi.on("session_start")
+    @pi.on("turn_start")  # the user may change the setting during a session
     def listen(ctx: PiContext) -> None:
         from pi_written_calls.settings import mode_of
 
         nonlocal asks
         if not asks and mode_of(ctx.settings) == "ask":
+            from pi_written_calls.asking import ask
+
             asks = True
-            pi.on("tool_call", _ask)
-
-
-async def _ask(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
-    """Ask before a call runs that was read from text."""
-    if not event.tool_call_id.startswith("written_"):
-        return None
-    from pi_written_calls.asking import ask
-
-    return await ask(event, ctx)
+            pi.on("tool_call", ask)
 
 
 @hookimpl

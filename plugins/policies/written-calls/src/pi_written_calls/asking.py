@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import ToolCallResult
-from pi_written_calls.settings import mode_of
+from pi_written_calls.settings import ID, mode_of
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext, ToolCallEvent
@@ -17,8 +17,8 @@ _LONGEST = 400
 
 
 async def ask(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
-    """Return the refusal of a call, None if it may run."""
-    if mode_of(ctx.settings) != "ask":
+    """Return the refusal of a call that was read from text, None if it may run."""
+    if not event.tool_call_id.startswith(ID) or mode_of(ctx.settings) != "ask":
         return None
     if not ctx.has_ui:
         why = "This call was written as text, and the user wants to be asked before it runs, but nobody can be asked."
