@@ -1,4 +1,4 @@
-"""An asynchronous stream of events with a result, for one producer, one consumer and many that await the result."""
+"""Asynchronous streams of events: one with a result for many that await it, and the end of one that is passed on."""
 
 from __future__ import annotations
 
@@ -7,14 +7,29 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
-__all__ = ["EventStream"]
+__all__ = ["EventStream", "closing"]
 
 E = TypeVar("E")
 R = TypeVar("R")
 
 _NO_RESULT: Any = object()
+
+
+class closing(Generic[E]):  # noqa: N801 - as ``contextlib.aclosing``, which requires ``aclose``
+    """A block at whose end a stream is closed, if it is one that can be: providers may return any iterator."""
+
+    def __init__(self, events: AsyncIterator[E]) -> None:
+        self._events = events
+
+    async def __aenter__(self) -> AsyncIterator[E]:
+        return self._events
+
+    async def __aexit__(self, *_: object) -> None:
+        close = getattr(self._events, "aclose", None)
+        if close is not None:
+            await close()
 
 
 class EventStream(Generic[E, R]):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from pi_core.agent.stream import closing
 from pi_core.models.patterns import ModelMatch
 from pi_core.models.registry import ModelRegistry
 from pi_hookspecs import Context, MessageBuilder, MissingKey, StreamOptions, UserError, UserMessage
@@ -106,14 +107,9 @@ class ModelLayer:
         except UserError as error:
             yield MessageBuilder(model).fail(error)
             return
-        events = answer(model, _context(context), options)
-        try:
+        async with closing(answer(model, _context(context), options)) as events:
             async for event in events:
                 yield event
-        finally:
-            close: Any = getattr(events, "aclose", None)
-            if close is not None:
-                await close()
 
     async def stream_simple(
         self, model: Model | str, context: Context | str, options: StreamOptions | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_core.agent.safe_text import format_exception
+from pi_core.agent.stream import closing
 from pi_hookspecs.content import ToolCall
 from pi_hookspecs.errors import PluginError
 from pi_hookspecs.stream import Error, MessageBuilder
@@ -58,7 +59,7 @@ async def _filtered(
 ) -> AsyncIterator[AssistantMessageEvent]:
     through: Iterable[AssistantMessageEvent]
     first, is_only = filters[0][1], len(filters) == 1
-    try:
+    async with closing(events):
         async for event in events:
             try:
                 through = tuple(first(event)) if is_only else _through(event, filters)
@@ -68,10 +69,6 @@ async def _filtered(
                 return
             for changed in through:
                 yield changed
-    finally:
-        close: Any = getattr(events, "aclose", None)
-        if close is not None:
-            await close()
 
 
 def _through(event: AssistantMessageEvent, filters: Sequence[Filter]) -> Iterable[AssistantMessageEvent]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attrs import evolve
 
+from pi_core.agent.stream import closing
 from pi_core.models.auth import ModelAuth, RequestAuth
 from pi_core.models.auth_storage import AuthStorage
 from pi_core.models.models_file import ModelsFile
@@ -422,14 +423,9 @@ class ModelRegistry:
             options, api_key=None, headers=None, env=None, reasoning=None if level == "off" else level
         )
         model, delegated_options = await self.prepare(model, delegated_options)
-        events: Any = self.stream_of(model)(model, context, delegated_options)
-        try:
+        async with closing(self.stream_of(model)(model, context, delegated_options)) as events:
             async for event in events:
                 yield event
-        finally:
-            close = getattr(events, "aclose", None)
-            if close is not None:
-                await close()
 
     def _cache_retention(self) -> Literal["none", "short", "long"] | None:
         value = self._environ.get("PI_CACHE_RETENTION")

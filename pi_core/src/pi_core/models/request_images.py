@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from attrs import evolve
 
 from pi_core.agent.convert import without_images
+from pi_core.agent.stream import closing
 from pi_hookspecs.content import ImageContent, TextContent
 
 if TYPE_CHECKING:
@@ -105,14 +106,9 @@ class RequestImages:
             if key not in self._known:
                 self._keep(key, await asyncio.to_thread(_examined, place.image, limits, resize))
             known.append(self._known[key])
-        events: Any = stream(model, _sendable(context, places, known, limits), options)
-        try:
+        async with closing(stream(model, _sendable(context, places, known, limits), options)) as events:
             async for event in events:
                 yield event
-        finally:
-            close = getattr(events, "aclose", None)
-            if close is not None:
-                await close()
 
     def _keep(self, key: tuple[Any, ...], sent: _Sent) -> None:
         self._known[key] = sent
