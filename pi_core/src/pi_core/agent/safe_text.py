@@ -19,10 +19,12 @@ import pi_hookspecs
 from pi_hookspecs.secrets import is_secret_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
 __all__ = [
+    "REDACTED",
+    "SHORTEST_SECRET",
     "checked_answer",
     "exception_location",
     "exception_message",
@@ -34,6 +36,7 @@ __all__ = [
     "safe_repr",
     "secret_sources",
     "summary_and_traceback",
+    "without_secrets",
 ]
 
 _repr = reprlib.Repr()
@@ -59,8 +62,9 @@ class SecretSource(Protocol):
 secret_sources: WeakSet[SecretSource] = WeakSet()
 """The sources of this process; what pi reports about failures contains none of their secrets."""
 
-_SHORTEST_SECRET = 6
-"""Shorter values would match ordinary words."""
+REDACTED = "[redacted]"
+SHORTEST_SECRET = 6
+"""Minimum length of a known secret; shorter values would match ordinary words."""
 
 
 def redacted(text: str) -> str:
@@ -68,9 +72,14 @@ def redacted(text: str) -> str:
     known = {value for name, value in os.environ.items() if is_secret_name(name)}
     for each in [*secret_sources]:
         known.update(each.known_secrets())
-    for secret in sorted(known, key=len, reverse=True):  # one may be the beginning of another
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, "[redacted]")
+    return without_secrets(text, known)
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return a text with each of these secrets redacted that is long enough, and everything else unchanged."""
+    for secret in sorted(secrets, key=len, reverse=True):  # one may be the beginning of another
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, REDACTED)
     return text
 
 

@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pi_core.agent.safe_text import REDACTED, SHORTEST_SECRET, without_secrets
 from pi_hookspecs.errors import PiError
 from pi_hookspecs.secrets import is_secret_name
 
@@ -14,11 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["SHORTEST", "SecretRedaction", "secrets_in"]
+__all__ = ["SecretRedaction", "secrets_in"]
 
-_REDACTED = "[redacted]"
-SHORTEST = 6
-"""Minimum length of a known secret; shorter values would match ordinary words."""
 _QUERY = r"(?i)(\bhttps?://[^\s?#\"'<>]*)[?#][^\s\"'<>]*"
 _USER = r"(?i)(\bhttps?://)[^\s/@\"'<>]*@"
 _FORMS = (
@@ -56,7 +54,7 @@ class SecretRedaction:
 
     def add(self, secret: str) -> None:
         """Add a secret."""
-        if len(secret) >= SHORTEST:
+        if len(secret) >= SHORTEST_SECRET:
             self._known.add(secret)
 
     def redact_known(self, value: Any) -> Any:
@@ -66,8 +64,7 @@ class SecretRedaction:
         if isinstance(value, list | tuple):
             return [self.redact_known(each) for each in value]
         if isinstance(value, str):
-            for secret in sorted(self._known, key=len, reverse=True):  # a secret may be the prefix of another
-                value = value.replace(secret, _REDACTED)
+            return without_secrets(value, self._known)
         return value
 
     def redact(self, text: str) -> str:
@@ -76,12 +73,12 @@ class SecretRedaction:
             text = self.more(text)
         text = self.redact_known(text)
         text = re.sub(_USER, r"\1", re.sub(_QUERY, r"\1", text))
-        return re.sub(_FORMS, _REDACTED, text)
+        return re.sub(_FORMS, REDACTED, text)
 
 
 def secrets_in(content: object) -> Iterator[str]:
     """Yield the texts in the content of auth.json, or of an object with variables, that count as secrets."""
-    return (text for text in _texts(content) if len(text) >= SHORTEST)
+    return (text for text in _texts(content) if len(text) >= SHORTEST_SECRET)
 
 
 def _texts(content: object, name: str = "") -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_core.base.secret_redaction import SHORTEST
+from pi_core.agent.safe_text import SHORTEST_SECRET
 from pi_core.hooks.acting import acting_plugin
 from pi_hookspecs import KnownSecret, PiError, PluginError
 
@@ -81,7 +81,7 @@ class PluginSecrets:
         source = acting_plugin() or PROGRAM
         if not isinstance(secret, str):  # keep the value out of the message: it may be a secret
             raise PluginError(source, f"a secret must be a string, not {type(secret).__name__}")
-        if len(secret) >= SHORTEST:
+        if len(secret) >= SHORTEST_SECRET:
             self._auth.add_secret(secret, source)
 
     def known(self) -> Sequence[KnownSecret]:
