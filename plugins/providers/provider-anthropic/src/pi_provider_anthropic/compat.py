@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
+from pi_provider_kit import host_of
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
@@ -109,7 +110,6 @@ _NAMES = {
 
 
 def _host_flags(base_url: str) -> dict[str, Any]:
-    host = base_url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
-    labels = host.split(".")
+    labels = host_of(base_url).split(".")
     names = (".".join(labels[start:]) for start in range(len(labels)))
     return next((HOSTS[name] for name in names if name in HOSTS), {})
