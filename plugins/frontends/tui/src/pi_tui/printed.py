@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Printed"]
 
+_MOST_CHARACTERS = 16_000
+"""Characters that are displayed of what is printed within a second; of more, the rest is counted."""
+
+_LEAST_CHARACTERS = 80
+"""Characters that each text counts for, as many short ones take as long to display as a long one."""
+
+_SECOND = 1.0
+
 
 class Printed:
     """Printed lines that are not displayed yet.
+
+    Of a flood, the first characters of each second are displayed, and how many were left out.
 
     Args:
         owners: Finds the plugins that print; None if pi has none in this process.
@@ -35,6 +46,9 @@ class Printed:
         self._sink: Callable[[str], object] = self._lines.append
         self._loop = asyncio.get_running_loop()
         self._owners = owners
+        self._since = time.monotonic()
+        self._room = _MOST_CHARACTERS
+        self._left_out = 0
         self.stream = StrayLines(sys.stderr, self._pass_on, self._loop, self._owner)
         self.stray = StrayOutput(self._take_stray)
         if owners is not None:
@@ -58,7 +72,23 @@ class Printed:
             self._lines.append(text)
 
     def _pass_on(self, lines: str) -> None:
-        self._sink(lines)
+        now = time.monotonic()
+        if now - self._since > _SECOND and not self._left_out:
+            self._since, self._room = now, _MOST_CHARACTERS
+        kept = lines[: max(self._room, 0)]
+        self._room -= max(len(kept), _LEAST_CHARACTERS)
+        if kept:
+            self._sink(kept)
+        if len(kept) < len(lines):
+            if not self._left_out and not self._loop.is_closed():
+                self._loop.call_later(_SECOND, self._tell_left_out)
+            self._left_out += len(lines) - len(kept)
+
+    def _tell_left_out(self) -> None:
+        left_out, self._left_out = self._left_out, 0
+        self._since, self._room = time.monotonic(), _MOST_CHARACTERS
+        if left_out:
+            self._sink(f"... {left_out:,} more printed characters are left out")
 
     def to(self, sink: Callable[[str], object]) -> None:
         """Pass all further lines to a function, after those that were printed before."""
@@ -75,6 +105,7 @@ class Printed:
         """Print the lines that were not displayed."""
         self.stream.close()
         self.keep()
+        self._tell_left_out()
         with suppress(OSError, ValueError, AttributeError):
             for lines in self._lines:
                 print(lines, file=file, flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import io
 import re
 import sys
 import unicodedata
@@ -108,6 +109,24 @@ async def test_what_is_printed_becomes_a_notice(desk) -> None:
         print("to stderr", file=sys.stderr)  # noqa: T201 - as above
 
         assert "owned" not in await user.sees("before the screen", "library: deprecated", "to stderr")
+
+
+@for_each("texts", [["tide " * 400_000 + "\n"], ["tide\n"] * 20_000])
+async def test_of_a_flood_the_beginning_is_displayed_and_how_much_is_left_out(texts: list[str]) -> None:
+    displayed: list[str] = []
+    printed = Printed()
+    printed.to(displayed.append)
+    for each in texts:
+        printed.stream.write(each)
+
+    assert displayed[0].startswith("tide")
+    assert len(displayed) <= 200
+    assert sum(map(len, displayed)) <= 16_000
+
+    left_out = sum(map(len, "".join(texts).split("\n"))) - sum(map(len, displayed))
+    rest = io.StringIO()
+    printed.end(rest)
+    assert rest.getvalue() == f"... {left_out:,} more printed characters are left out\n"
 
 
 @pytest.mark.parametrize("size", [(20, 6), (21, 7), (40, 10), (300, 80), (1, 1)])

@@ -125,7 +125,7 @@ def _ascii_rows(text: str, width: int) -> Iterator[tuple[int, int]]:
         if text[end] != " ":
             space = text.rfind(" ", max(start, begin), end)
             end = space + 1 if space > start else end
-        yield start, len(text[:end].rstrip(" ")) if end > begin else end
+        yield start, start + len(text[start:end].rstrip(" ")) if end > begin else end
         start = end
         while start < length and text[start] == " ":
             start += 1
