@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AGENTS",
     "BRINGS",
     "CLOUD",
     "CODE",
@@ -38,6 +39,7 @@ __all__ = [
     "VOLUMES",
 ]
 
+AGENTS = ("guard-off", "it starts another agent, whose commands are not guarded")
 REMOTE = ("remote-code", "it reaches another computer, where commands are not guarded")
 POWER = ("system", "it stops the computer")
 RULES = ("system", "it changes the firewall")

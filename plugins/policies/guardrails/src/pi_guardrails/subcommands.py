@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_guardrails.reasons import (
+    AGENTS,
     BRINGS,
     CLOUD,
     CODE,
@@ -325,6 +326,9 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = _by_program(
     ),
     (("alembic", "flask", "aerich"), _rows("downgrade", DATABASE)),
     (("dbmate", "goose", "migrate", "sqlx", "diesel", "atlas"), _rows("down drop reset revert", DATABASE)),
+    ("goose", _rows("run session", AGENTS)),  # the agent; a tool for databases has the same name
+    ("copilot", _rows("-p --prompt -i --interactive", AGENTS)),
+    ("q", _rows("chat", AGENTS)),
     (("flyway", "liquibase"), _rows("clean dropAll drop-all rollback undo", DATABASE)),
     (
         ("typeorm", "sequelize", "sequelize-cli", "knex"),

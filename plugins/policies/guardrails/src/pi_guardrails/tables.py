@@ -10,6 +10,7 @@ from pi_guardrails.call import has_words
 from pi_guardrails.files import READERS
 from pi_guardrails.packages import MANAGERS, installs_declared
 from pi_guardrails.reasons import (
+    AGENTS,
     BRINGS,
     CLOUD,
     DATABASE,
@@ -208,6 +209,10 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
             *SYSTEM_PACKAGES,
         ),
     ),
+    **dict.fromkeys(
+        "aider amp auggie claude codex crush cursor-agent droid gemini kimi kiro-cli openhands opencode qwen".split(),
+        ("--version -v -V --help -h help doctor models stats", *AGENTS),
+    ),
     "installer": ("-pkginfo -dominfo", *SYSTEM_PACKAGES),
     "dtach": ("--help", *TERMINAL),
     "screen": ("-ls -list -v", *TERMINAL),
@@ -304,6 +309,12 @@ _TASK_RUNNERS = frozenset(
 
 _EMPTYING = frozenset("reset drop purge wipe truncate clear flush".split())
 _DESTROYING = ("--delete", "--purge", "--destroy", "--drop", "--wipe", "--erase", "--force-reset", "--accept-data-loss")
+_UNASKED = re.compile(
+    r"--(yolo|full-auto|dangerously-.*|dangerous-.*|(allow|trust)-all-tools|skip-permissions.*|bypass-(approvals|permissions).*"
+    r"|approval-mode=yolo|permission-mode=bypass.*|no-confirm(ation)?s?|ask-for-approval=never)"
+)
+"""Options that let an agent, whatever its name, do what it likes without asking."""
+
 _NO_VERBS = READERS | frozenset(
     "ack ag ant apropos awk bazel cargo cd chmod chown cmake code coverage cp ctest docker dotnet emacs fd fdfind find "
     "git go gradle help history info ln mkdir mv nano nvim open rm rmdir tar tee touch unzip vi vim zip "
@@ -355,6 +366,8 @@ def _by_form(call: Call) -> Iterator[Judgement]:
         yield "ask", *CLOUD
     if name == "aws" and not _AWS_READS.fullmatch(_aws_action(call)):
         yield "ask", *CLOUD
+    if any(_UNASKED.fullmatch(text) for text in call.texts):
+        yield "ask", *AGENTS
     yield from _by_target(call)
 
 
