@@ -1,4 +1,4 @@
-"""Options of ``activate`` and of local extensions: ``pi --help`` has them from the last run, and runs no plugin."""
+"""Options of ``activate`` and of local extensions: ``pi --help`` has them from the last run, or loads those of -e."""
 
 from __future__ import annotations
 
@@ -111,3 +111,90 @@ def test_help_is_help_also_where_an_extension_is_named_that_is_not_there(fake):
     done = fake.run("-e", "nope.py", "--help")
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+OWN = """
+from pi_hookspecs import Flag, Subcommand, hookimpl
+
+
+@hookimpl
+def register_flags():
+    return [Flag(name="tide-level", type="string", description="Where the tide is")]
+
+
+@hookimpl
+def register_subcommands():
+    import click
+
+    @click.command()
+    @click.option("--limit", type=int, help="How many tides.")
+    def recent(limit):
+        "Show the last tides."
+        print("recent", limit)
+
+    def run(arguments, host):
+        return recent.main(arguments, "pi recent", standalone_mode=False) or 0
+
+    return [Subcommand("recent", run=run, description="Show tides")]
+"""
+EXTENSION = ["-e", "own.py"]
+HELP = "Usage: pi recent [OPTIONS]\n\n  Show the last tides.\n\nOptions:\n  --limit INTEGER  How many tides.\n"
+
+
+@pytest.fixture
+def own(fake):
+    file = fake.cwd / "own.py"
+    file.write_text(OWN)
+    return file
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [*EXTENSION, "recent", "--help"],
+        ["--extension", "own.py", "recent", "--help"],
+        [*EXTENSION, "--help", "recent"],
+        [*EXTENSION, "--offline", "recent", "--help", "--limit", "3"],
+    ],
+    ids=" ".join,
+)
+def test_the_help_of_an_extensions_subcommand_is_its_own(fake, own, arguments):
+    done = fake.run(*arguments)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(HELP)
+
+
+def test_the_help_of_a_users_extensions_subcommand_is_its_own(fake, local):
+    local.write_text(OWN)
+
+    assert fake.run("recent", "--help").stdout.startswith(HELP)
+
+
+@pytest.mark.parametrize("arguments", [[*EXTENSION, "--help"], [*EXTENSION, "other", "--help"]], ids=" ".join)
+def test_the_help_of_pi_lists_what_a_named_extension_adds(fake, own, arguments):
+    output = fake.run(*arguments).stdout
+
+    assert section(output, "own") == [["--tide-level", "TEXT", "Where", "the", "tide", "is"]]
+    assert ["recent", "Show", "tides"] in [line.split() for line in output.splitlines()]
+    assert "once pi has run" not in output
+
+
+@pytest.mark.parametrize("arguments", [[*EXTENSION, "--version"], [*EXTENSION, "--version", "recent"]], ids=" ".join)
+def test_the_version_is_printed_without_loading_an_extension(fake, own, arguments):
+    own.write_text("raise RuntimeError('loaded')")
+
+    done = fake.run(*arguments)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.split()) == 1
+
+
+def test_the_help_is_printed_although_a_named_extension_fails(fake, own):
+    own.write_text("raise RuntimeError('no tide')")
+
+    done = fake.run(*EXTENSION, "recent", "--help")
+
+    assert done.returncode == 0
+    assert "no tide" in done.stderr
+    assert "Usage: pi [OPTIONS]" in done.stdout

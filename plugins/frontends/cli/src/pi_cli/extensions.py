@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FLAGS",
-    "added_flags",
+    "SUBCOMMANDS",
+    "added_records",
     "find_sources",
     "flag_records",
     "flags_at_run_time",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 FLAGS = "register_flags"
+SUBCOMMANDS = "register_subcommands"
 
 
 def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> None:
@@ -94,12 +96,14 @@ def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[s
     return find_extensions(cwd, host.settings, given, discover=discover, environ=environ)[0]
 
 
-def added_flags(host: PluginHost) -> list[PluginRecord]:
-    """Return the options of plugins that are not in an index, as index records."""
+def added_records(host: PluginHost, *hooks: str) -> list[PluginRecord]:
+    """Return what plugins that are not in an index have registered under some hooks, as index records."""
     added = set(host.added())
     if not added:
         return []
-    return flag_records((each.plugin, each.thing) for each in host.registrations(FLAGS) if each.plugin in added)
+    return _records(
+        (each.plugin, hook, each.thing) for hook in hooks for each in host.registrations(hook) if each.plugin in added
+    )
 
 
 def flags_at_run_time(host: PluginHost) -> list[PluginRecord]:
@@ -112,8 +116,12 @@ def flags_at_run_time(host: PluginHost) -> list[PluginRecord]:
 
 def flag_records(flags: Iterable[tuple[str, Flag]]) -> list[PluginRecord]:
     """Return plugins' options as index records."""
+    return _records((plugin, FLAGS, flag) for plugin, flag in flags)
+
+
+def _records(registered: Iterable[tuple[str, str, object]]) -> list[PluginRecord]:
     records: dict[str, PluginRecord] = {}
-    for plugin, flag in flags:
+    for plugin, hook, thing in registered:
         record = records.setdefault(plugin, PluginRecord(plugin, "", "", ""))
-        record.registers.setdefault(FLAGS, []).append(KINDS[FLAGS].describe(flag))
+        record.registers.setdefault(hook, []).append(KINDS[hook].describe(thing))
     return list(records.values())

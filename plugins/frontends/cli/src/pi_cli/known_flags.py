@@ -1,7 +1,7 @@
 """Cache of options that are known only at run time: of local extensions, and of ``pi.register_flag`` in ``activate``.
 
-``pi --help`` and completion do not run plugins' code, which may be slow, hang, or need packages installed. So each run
-writes these options to the agent directory's cache, from which they are read.
+``pi --help`` without ``-e``, and completion, do not run plugins' code, which may be slow, hang, or need packages
+installed. So each run writes these options to the agent directory's cache, from which they are read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_cli.extensions import FLAGS, added_flags, flag_records
+from pi_cli.extensions import FLAGS, added_records, flag_records
 from pi_core import PluginRecord, replace_file
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ def remember(host: PluginHost, activated: Mapping[str, Iterable[Flag]]) -> None:
         host: The plugins.
         activated: The options that each plugin registered in ``activate``.
     """
-    records = [*added_flags(host), *flag_records((name, flag) for name, flags in activated.items() for flag in flags)]
+    records = [
+        *added_records(host, FLAGS),
+        *flag_records((name, flag) for name, flags in activated.items() for flag in flags),
+    ]
     described: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         described.setdefault(record.name, []).extend(record.registers[FLAGS])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 from attrs import evolve
 
 from pi_cli.arguments import first_word, parse, peek
-from pi_cli.extensions import added_flags, find_sources, flags_at_run_time, load_extensions
+from pi_cli.extensions import FLAGS, SUBCOMMANDS, added_records, find_sources, flags_at_run_time, load_extensions
 from pi_cli.mode_choice import has_terminal, interactive_modes, named_mode
 from pi_cli.option_table import plugin_flags
 from pi_cli.own_stdout import keep_stdout, reserves_stdout
@@ -76,12 +76,12 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         cwd = enter_worktree(early.worktree, cwd, environ)
     host = open_host(cwd, environ, early, disabled, text, interactive=_may_talk(early), on_load=_log_of_loads(environ))
     sources = partial(find_sources, host, cwd, early, environ)
+    load = partial(load_extensions, host, cwd, early, environ)
     if early.help or early.version:
-        return _inform(early, host, word, sources)
+        return _inform(early, host, word, sources, load)
     _check_disabled(early, host, sources)
     if not os.access(host.settings.agent_dir, os.R_OK | os.X_OK):
         _explain_agent_folder(host.settings.agent_dir)
-    load = partial(load_extensions, host, cwd, early, environ)
     done = run_subcommand(word, host, load)
     if done is not None:
         return done
@@ -188,18 +188,23 @@ def _installed(cwd: Path, environ: Mapping[str, str], disabled: Sequence[str]) -
 
 
 def _inform(
-    early: Options, host: PluginHost, word: FirstWord | None, extensions: Callable[[], list[ExtensionSource]]
+    early: Options,
+    host: PluginHost,
+    word: FirstWord | None,
+    extensions: Callable[[], list[ExtensionSource]],
+    load: Callable[[], None],
 ) -> int:
     """Print the version, the help of a subcommand, or that of pi.
 
     Plugins are read from the index. Without an index only pi's own plugins are imported, no third-party code, except
-    for help about a word, which may be a subcommand of any plugin.
+    for help about a word, which may be a subcommand of any plugin; only then, and for ``-e``, extensions are loaded.
     """
     from pi_cli import __version__
     from pi_cli.help import first_records, help_text
     from pi_cli.known_flags import recall
 
-    done = None if word is not None and word.before.version else help_of_subcommand(word, host)
+    asked = word if word is not None and not word.before.version else None
+    done = help_of_subcommand(asked, host)
     if done is not None:
         return done
     if early.version:
@@ -208,8 +213,19 @@ def _inform(
     sources: list[ExtensionSource] = []
     with suppress(UserError):  # the argument of -e does not exist; help works anyway
         sources = extensions()
+        if early.extensions or (asked is not None and " " not in asked.text):
+            load()
+            done = help_of_subcommand(asked, host)
+            if done is not None:
+                return done
+            local = {each.name for each in sources}
+            for problem in host.problems:
+                if problem.plugin in local:
+                    warn(str(problem))
+    sources = [each for each in sources if each.name not in host.added()]
     more, unknown = recall(host, sources)
-    sys.stdout.write(help_text([*(host.indexed() or first_records(host)), *more], unknown))
+    loaded = added_records(host, FLAGS, SUBCOMMANDS)
+    sys.stdout.write(help_text([*(host.indexed() or first_records(host)), *loaded, *more], unknown))
     return 0
 
 
@@ -217,7 +233,7 @@ def _inform(
 
 
 def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, str]) -> Options:
-    records = [*host.registering("register_flags"), *added_flags(host)]
+    records = [*host.registering(FLAGS), *added_records(host, FLAGS)]
     for plugin, _, problem in plugin_flags(records):
         if problem is not None:
             warn(f"Plugin {plugin!r} (register_flags): {problem}")
