@@ -17,7 +17,7 @@ from _measure import show
 
 import pi_codemode
 from pi_core import PluginHost, Settings, create_agent_session
-from pi_core.models.token_estimate import estimate_request_tokens
+from pi_core.models.token_estimate import estimate_request_tokens, estimate_tokens
 from pi_hookspecs import Tool, ToolResult, hookimpl
 from pi_testing import ScriptedProvider, text, tool_call
 
@@ -83,7 +83,10 @@ async def requests(exposure: str, turns: list[Any], *, enabled: bool) -> tuple[i
         async with session:
             await session.prompt("When is high water?")
     contexts = [request.context for request in script.requests]
-    tokens = sum(estimate_request_tokens(each.system_prompt, each.tools, each.messages) for each in contexts)
+    tokens = sum(
+        estimate_request_tokens(each.system_prompt, each.tools, sum(map(estimate_tokens, each.messages)))
+        for each in contexts
+    )
     return tokens, (script.requests[-1].tool_results[-1].duration_ms or 0) / 1000
 
 

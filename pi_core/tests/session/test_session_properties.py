@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_core import SessionManager, edited_message, entry_message
+from pi_core.base.folds import Fold
 from pi_core.session.context import BranchContext
+from pi_core.session.stats import StatsCounter
 from pi_core.session.tree import SessionTree, tree_problems
 from pi_hookspecs import (
     AssistantMessage,
@@ -16,6 +18,7 @@ from pi_hookspecs import (
     ContextEditEntry,
     CustomMessage,
     MessageEntry,
+    SystemMessage,
     ToolCall,
     ToolResultMessage,
     Usage,
@@ -199,3 +202,74 @@ def test_any_content_of_a_file_is_a_tree(links):
     assert bool(tree_problems(entries)) == (
         len({own for own, _ in links}) < len(links) or any(tree.parent(n) == -1 and p for n, (_, p) in enumerate(links))
     )
+
+
+def folds():
+    """Make folds whose values say exactly which entries were read, and in which order."""
+    return {name: Fold(tuple, lambda ids, entry: (*ids, entry.id)) for name in ("all", "branch", "spoken", "part")}
+
+
+def parts_of(manager):
+    entries = manager.get_entries()
+    return {
+        "all": entries,
+        "branch": manager.get_branch(),
+        "spoken": manager.get_branch(records=False),
+        "part": entries[len(entries) // 2 :],
+    }
+
+
+def sums_afresh(manager):
+    return StatsCounter(SessionTree(list(manager.get_entries()))).count(manager.id, manager.file)
+
+
+@given(operations=st.lists(OPERATIONS, max_size=40), reopens=st.integers(0, 40))
+@settings(max_examples=5 * settings().max_examples, deadline=None)
+def test_sums_that_were_kept_are_the_sums_made_afresh(operations, reopens, store_class, host_of):
+    host = host_of(store_class())
+    manager = SessionManager.create("/work", host=host)
+    manager.append_message(AssistantMessage(api="x", provider="p", model="m", timestamp=1))
+    kept = folds()
+    for number, operation in enumerate(operations):
+        if operation[0] == "fail":
+            continue
+        perform(manager, operation)
+        if number == reopens:
+            manager.append_message(AssistantMessage(api="x", provider="p", model="m", timestamp=1))
+            manager = SessionManager.open(manager.reference, host=host)
+        if operation[0] == "look":
+            manager.append_message(SystemMessage(sections={"role": str(number)}, timestamp=1))  # a record
+
+        made = parts_of(manager)
+        assert {name: fold.of(made[name]) for name, fold in kept.items()} == {
+            name: tuple(entry.id for entry in entries) for name, entries in made.items()
+        }
+        assert manager.stats() == sums_afresh(manager)
+
+
+def test_a_sum_reads_only_entries_that_are_new():
+    manager, read = SessionManager.in_memory("/work"), []
+    fold = Fold(int, lambda total, entry: (read.append(entry.id), total + 1)[1])
+    ids = []
+    for number in range(200):
+        ids.append(manager.append_message(UserMessage(content=str(number), timestamp=1)))
+        assert fold.of(manager.get_branch()) == number + 1
+    assert read == ids
+
+    read.clear()
+    manager.branch(ids[150])
+    new = manager.append_message(UserMessage(content="elsewhere", timestamp=1))
+
+    assert fold.of(manager.get_branch()) == 152
+    assert read[-1] == new
+    assert len(read) < 80  # back by 49
+
+
+def test_statistics_read_only_entries_that_are_new(monkeypatch):
+    manager, read, entry = SessionManager.in_memory("/work"), [], SessionTree.entry
+    monkeypatch.setattr(SessionTree, "entry", lambda tree, number: (read.append(number), entry(tree, number))[1])
+    for number in range(50):
+        manager.append_message(UserMessage(content=str(number), timestamp=1))
+        read.clear()
+        assert manager.stats().user_messages == number + 1
+        assert read == [number]

@@ -12,15 +12,17 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.folds import Fold
 from pi_core.base.process.signals import is_running
 from pi_core.base.replacing import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.conversation.session import AgentSession
-    from pi_hookspecs import SessionEntry, ToolExecutionEndEvent
+    from pi_core.session.tree import Entries
+    from pi_hookspecs import SessionEntry, Tool, ToolExecutionEndEvent
 
 __all__ = ["COLUMNS", "LIMIT", "MONEY", "Bill", "Row", "append_bill", "bill_file", "keep_bill", "read_bills"]
 
@@ -53,6 +55,9 @@ class Bill:
         self._calls: dict[str, list[int]] = {}
         self._before: dict[str, Row] = {}
         self._latest: dict[str, Row] = {}
+        self._breaks: Fold[SessionEntry, dict[str, Row]] = Fold(dict, _with_break, copy=_copied, types=("custom",))
+        self._declared: Fold[Tool, tuple[tuple[Tool, int], ...]] = Fold(tuple, _with_tool, most=1)
+        self._begun: tuple[object, int] = None, 0
         self.started = datetime.now(UTC).isoformat()
         session.subscribe(self.count, "tool_execution_end")
 
@@ -80,6 +85,8 @@ class Bill:
                     row[name] = row.get(name, 0) - value
                 elif name == "longestMs" and row.get(name) == value:
                     del row[name]
+        for plugin, breaks in self._breaks.of(self._own_entries()).items():
+            rows.setdefault(plugin, {}).update(breaks)
         return {
             plugin: {name: round(row[name], 6 if name in MONEY else 3) for name in COLUMNS if row.get(name)}
             for plugin, row in rows.items()
@@ -107,47 +114,62 @@ class Bill:
         yield from self._prompt()
         for name, spent in session.parts.spent.items():
             yield from ((name or _PI, column, value) for column, value in zip(COLUMNS[11:14], spent, strict=True))
-        yield from self._breaks()
 
     def _tools(self) -> Iterator[tuple[str, str, float]]:
         """Yield calls by owner, and the tokens of the tool declarations in every request."""
-        from pi_core.agent.declarations import tool_declaration
-        from pi_core.models.token_estimate import CHARS_PER_TOKEN
-
         toolbox = self._session.runtime.toolbox
         for name, sums in self._calls.items():
             tool = toolbox.find(name)
             owner = (toolbox.owner(tool) if tool is not None else None) or _PI
             yield from ((owner, column, value) for column, value in zip(COLUMNS[8:11], sums, strict=True))
-        for tool in toolbox.active():
-            characters = len(json.dumps(tool_declaration(tool), default=repr))
-            yield toolbox.owner(tool) or _PI, "toolTokens", -(-characters // CHARS_PER_TOKEN)
+        for tool, tokens in self._declared.of(toolbox.active()):
+            yield toolbox.owner(tool) or _PI, "toolTokens", tokens
 
     def _prompt(self) -> Iterator[tuple[str, str, float]]:
         for part in self._session.system_prompts.build_cached().parts:
             yield part.plugin or _PI, "promptTokens", part.tokens
 
-    def _breaks(self) -> Iterator[tuple[str, str, float]]:
-        for each in _since(self._session.runtime.manager.entries(), self.started):
-            if each.type != "custom" or getattr(each, "custom_type", None) != _BREAK:
-                continue
-            data = getattr(each, "data", None)
-            found = data.get("break") if isinstance(data, dict) else None
-            if isinstance(found, dict) and found.get("kind") == "avoidable":
-                plugin = found.get("plugin")
-                yield plugin if isinstance(plugin, str) else _PI, "cacheBreaks", 1
-                dollars = found.get("dollars")
-                yield plugin if isinstance(plugin, str) else _PI, "cacheDollars", dollars or 0
+    def _own_entries(self) -> Entries:
+        """Return the entries made since the bill began; a resumed or forked session has many earlier ones."""
+        opened = self._session.runtime.manager.open_session
+        entries = opened.tree.entries()
+        if self._begun[0] is not opened:
+            self._begun = opened, _first_since(entries, self.started)
+        return entries[self._begun[1] :]
 
 
-def _since(entries: Any, started: str) -> Iterable[SessionEntry]:
-    """Yield the entries made since the bill began; a resumed long session has many earlier ones."""
+def _with_tool(known: tuple[tuple[Tool, int], ...], tool: Tool) -> tuple[tuple[Tool, int], ...]:
+    """Add a tool, and the tokens of its declaration."""
+    from pi_core.agent.declarations import tool_declaration
+    from pi_core.models.token_estimate import CHARS_PER_TOKEN
+
+    characters = len(json.dumps(tool_declaration(tool), default=repr))
+    return *known, (tool, -(-characters // CHARS_PER_TOKEN))
+
+
+def _first_since(entries: Sequence[SessionEntry], started: str) -> int:
+    """Return the number of the first entry that is not older."""
     moment = started[:19]  # to the second, because spellings of the fraction differ
-    for number in range(len(entries) - 1, -1, -1):
-        entry = entries[number]
-        if entry.timestamp[:19] < moment:
-            return
-        yield entry
+    number = len(entries)
+    while number and entries[number - 1].timestamp[:19] >= moment:
+        number -= 1
+    return number
+
+
+def _with_break(sums: dict[str, Row], entry: SessionEntry) -> dict[str, Row]:
+    """Add the break of the prompt cache that an entry records to the sums by plugin."""
+    data = getattr(entry, "data", None) if getattr(entry, "custom_type", None) == _BREAK else None
+    found = data.get("break") if isinstance(data, dict) else None
+    if isinstance(found, dict) and found.get("kind") == "avoidable":
+        plugin = found.get("plugin")
+        row = sums.setdefault(plugin if isinstance(plugin, str) else _PI, {"cacheBreaks": 0, "cacheDollars": 0})
+        row["cacheBreaks"] += 1
+        row["cacheDollars"] += found.get("dollars") or 0
+    return sums
+
+
+def _copied(sums: dict[str, Row]) -> dict[str, Row]:
+    return {plugin: dict(row) for plugin, row in sums.items()}
 
 
 LIMIT = 1_000_000

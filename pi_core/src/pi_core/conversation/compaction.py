@@ -269,10 +269,10 @@ class CompactionRunner:
         return cast("CompactionEntry", manager.get_entry(entry_id))
 
     def _estimated_tokens(self) -> int:
-        from pi_core.models.token_estimate import estimate_request_tokens
+        from pi_core.models.token_estimate import estimate_request_tokens, estimate_tokens
 
         state = self._runtime.agent.state
-        return estimate_request_tokens(state.system_prompt, state.tools, state.messages)
+        return estimate_request_tokens(state.system_prompt, state.tools, sum(map(estimate_tokens, state.messages)))
 
     def _is_compacted(self) -> bool:
         """Return whether the branch already ends with a compaction."""

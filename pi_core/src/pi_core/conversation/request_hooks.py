@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
+    from pi_core.base.folds import Fold
     from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_hookspecs import AgentSettledEvent, AssistantMessage, Context, Model, StreamOptions
@@ -89,6 +90,7 @@ class RequestHooks:
         self._purpose = purpose
         self._plugin = plugin
         self._request: _Request | None = None
+        self._message_tokens: Fold[Any, int] | None = None
         self.retries: Callable[[], int] = int
         self.without_refused: Callable[[Model, Context], Context] = _whole
         self.remember: Callable[[Model, Context, StreamOptions], StreamOptions] = _as_it_is
@@ -121,10 +123,13 @@ class RequestHooks:
     async def _ask(self, common: dict[str, Any], model: Model, context: Context) -> None:
         """Call ``before_model_request``."""
         from pi_core.conversation.event_copies import LazyCopies
-        from pi_core.models.token_estimate import estimate_request_tokens
+        from pi_core.models.token_estimate import estimate_request_tokens, message_tokens
         from pi_hookspecs import BeforeModelRequestEvent
 
-        tokens = estimate_request_tokens(context.system_prompt, context.tools, context.messages)
+        if self._message_tokens is None:
+            self._message_tokens = message_tokens()
+        messages = self._message_tokens.of(context.messages)
+        tokens = estimate_request_tokens(context.system_prompt, context.tools, messages)
         event = BeforeModelRequestEvent(
             model=model,
             estimated_tokens=tokens,

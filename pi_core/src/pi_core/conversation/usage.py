@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_core.base.folds import Fold
 from pi_hookspecs import AssistantMessage, Cost, Usage
 
 if TYPE_CHECKING:
     from pi_core.conversation.runtime import Runtime
+    from pi_core.models.token_estimate import ContextTokens
     from pi_core.session.stats import SessionStats
-    from pi_hookspecs import ContextUsage
+    from pi_hookspecs import AgentMessage, ContextUsage
 
 __all__ = ["SessionUsage"]
 
@@ -23,11 +25,12 @@ class SessionUsage:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+        self._total: Fold[AgentMessage, Usage] = Fold(Usage, _with_usage, most=2)
+        self._tokens: Fold[AgentMessage, ContextTokens] | None = None
 
     def total(self) -> Usage:
         """Return tokens and cost of every answer in the context."""
-        messages = self._runtime.agent.state.messages
-        return sum((each.usage for each in messages if isinstance(each, AssistantMessage)), Usage())
+        return self._total.of(self._runtime.agent.state.messages)
 
     def spent(self) -> Usage:
         """Return tokens and cost of all entries, on all branches."""
@@ -48,9 +51,11 @@ class SessionUsage:
         Returns:
             None before the first answer, and after a compaction until the next one.
         """
-        from pi_core.models.token_estimate import context_tokens
+        from pi_core.models.token_estimate import ContextTokens
 
-        return context_tokens(self._runtime.agent.state.messages)
+        if self._tokens is None:
+            self._tokens = ContextTokens.of_conversation()
+        return self._tokens.of(self._runtime.agent.state.messages).tokens
 
     def context(self) -> ContextUsage | None:
         """Return how full the window is; see ``AgentSession.get_context_usage``."""
@@ -68,3 +73,7 @@ class SessionUsage:
         from attrs import evolve
 
         return evolve(self._runtime.manager.stats(), context_usage=self.context())
+
+
+def _with_usage(total: Usage, message: AgentMessage) -> Usage:
+    return total + message.usage if isinstance(message, AssistantMessage) else total

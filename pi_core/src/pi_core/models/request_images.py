@@ -16,6 +16,7 @@ from attrs import evolve
 
 from pi_core.agent.convert import without_images
 from pi_core.agent.stream import closing
+from pi_core.base.folds import Fold
 from pi_hookspecs.content import ImageContent, TextContent
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _KNOWN = 2000
 """Images whose examination is remembered."""
 _MOST = 256 * 1024 * 1024
 """Bytes of the images that are sent in place of others, which are remembered too."""
+_CONVERSATIONS = 4
+"""Conversations whose images are remembered, so that only those of new messages are looked for."""
 _UNKNOWN = object()
 _SHARE = 0.75
 """Share of a request's bytes that images may have; the rest is for texts and tools."""
@@ -55,6 +58,22 @@ class _Place(NamedTuple):
     image: ImageContent
 
 
+class _Found(NamedTuple):
+    """The number of messages of a context, and its images."""
+
+    messages: int = 0
+    places: tuple[_Place, ...] = ()
+
+    def after(self, message: Message) -> _Found:
+        """Return what there is with one more message."""
+        places = self.places
+        if message.role in ("user", "toolResult") and not isinstance(message.content, str):
+            blocks = enumerate(message.content)
+            new = [_Place(self.messages, at, block) for at, block in blocks if isinstance(block, ImageContent)]
+            places = (*places, *new) if new else places
+        return _Found(self.messages + 1, places)
+
+
 class RequestImages:
     """Makes the images of requests acceptable to their models.
 
@@ -66,13 +85,14 @@ class RequestImages:
         self._settings = settings
         self._known: OrderedDict[tuple[Any, ...], _Sent] = OrderedDict()
         self._size = 0
+        self._found: Fold[Message, _Found] = Fold(_Found, _Found.after, most=_CONVERSATIONS)
 
     def stream_with(self, stream: StreamFunction) -> StreamFunction:
         """Return a stream function that makes a request's images acceptable, and then calls a provider's."""
 
         @wraps(stream)
         def with_images(model: Model, context: Context, options: StreamOptions) -> Any:
-            places = _images(context.messages)
+            places = self._found.of(context.messages).places
             if not places:
                 return stream(model, context, options)
             if self._settings.get_bool("images.blockImages", default=False):
@@ -97,7 +117,7 @@ class RequestImages:
         model: Model,
         context: Context,
         options: StreamOptions,
-        found: tuple[list[_Place], ImageLimits, bool],
+        found: tuple[Sequence[_Place], ImageLimits, bool],
     ) -> AsyncIterator[AssistantMessageEvent]:
         places, limits, resize = found
         known: list[_Sent] = []
@@ -134,16 +154,6 @@ def _sendable(context: Context, places: Sequence[_Place], known: Sequence[Any], 
     for place, why in _too_many(sent, limits):
         changes[place.message, place.block] = TextContent(why)
     return _changed(context, changes) if changes else context
-
-
-def _images(messages: Sequence[Message]) -> list[_Place]:
-    return [
-        _Place(index, position, block)
-        for index, message in enumerate(messages)
-        if message.role in ("user", "toolResult") and not isinstance(message.content, str)
-        for position, block in enumerate(message.content)
-        if isinstance(block, ImageContent)
-    ]
 
 
 def _key(image: ImageContent, limits: ImageLimits, resize: bool) -> tuple[Any, ...]:  # noqa: FBT001 - passed on

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pi_core.base.folds import Fold
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage
 
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
     from pi_hookspecs.rare_messages import AgentMessage
     from pi_hookspecs.tools import Tool
 
-__all__ = ["context_tokens", "estimate_request_tokens", "estimate_tokens"]
+__all__ = ["ContextTokens", "context_tokens", "estimate_request_tokens", "estimate_tokens", "message_tokens"]
 
 CHARS_PER_TOKEN = 4
 IMAGE_CHARS = 4800
 """The number of characters for which an image counts."""
+_CONVERSATIONS = 2
+"""How many lengths of a conversation are remembered: that of the last request, and the one before it."""
 
 
 def estimate_tokens(message: AgentMessage) -> int:
@@ -25,13 +28,24 @@ def estimate_tokens(message: AgentMessage) -> int:
     return -(-_chars(message) // CHARS_PER_TOKEN)
 
 
-def estimate_request_tokens(system_prompt: str, tools: Iterable[Tool], messages: Iterable[AgentMessage]) -> int:
-    """Return the estimated tokens of a request: a quarter of the characters of prompt, tool declarations, messages."""
+def message_tokens() -> Fold[AgentMessage, int]:
+    """Return what estimates the tokens of the messages of one growing conversation."""
+    return Fold(int, lambda tokens, message: tokens + estimate_tokens(message), most=_CONVERSATIONS)
+
+
+def estimate_request_tokens(system_prompt: str, tools: Iterable[Tool], messages: int) -> int:
+    """Return the estimated tokens of a request: a quarter of the characters of prompt, tool declarations, messages.
+
+    Args:
+        system_prompt: The prompt.
+        tools: The tools that are declared.
+        messages: The estimated tokens of the messages.
+    """
     from pi_core.agent.declarations import tool_declaration
 
     declared = [tool_declaration(tool) for tool in tools]
     chars = len(system_prompt) + (_json_chars(declared) if declared else 0)
-    return -(-chars // CHARS_PER_TOKEN) + sum(map(estimate_tokens, messages))
+    return -(-chars // CHARS_PER_TOKEN) + messages
 
 
 def context_tokens(messages: Sequence[AgentMessage]) -> int | None:
@@ -52,6 +66,44 @@ def context_tokens(messages: Sequence[AgentMessage]) -> int | None:
                 return reported + later
         later += estimate_tokens(message)
     return None
+
+
+class ContextTokens(NamedTuple):
+    """``context_tokens`` of a conversation, from which it goes on with each message.
+
+    Attributes:
+        known: What the last answer reported; None if none did.
+        later: The estimate of the messages after it.
+        since: When the context was compacted; None if it was not.
+        is_begun: Whether there is a message.
+    """
+
+    known: int | None = None
+    later: int = 0
+    since: int | None = None
+    is_begun: bool = False
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens of the context; None if no answer reports usage for it."""
+        return None if self.known is None else self.known + self.later
+
+    def after(self, message: AgentMessage) -> ContextTokens:
+        """Return the value with one more message."""
+        since = self.since
+        if not self.is_begun and message.role == "compactionSummary":
+            since = getattr(message, "timestamp", None)
+        if isinstance(message, AssistantMessage):
+            if since is not None and message.timestamp <= since:
+                return ContextTokens(None, 0, since, is_begun=True)
+            if reported := _reported_tokens(message):
+                return ContextTokens(reported, 0, since, is_begun=True)
+        return ContextTokens(self.known, self.later + estimate_tokens(message), since, is_begun=True)
+
+    @staticmethod
+    def of_conversation() -> Fold[AgentMessage, ContextTokens]:
+        """Return what computes it for one growing conversation."""
+        return Fold(ContextTokens, ContextTokens.after, most=_CONVERSATIONS)
 
 
 def _reported_tokens(answer: AssistantMessage) -> int:

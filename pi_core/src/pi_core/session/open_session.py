@@ -14,7 +14,7 @@ from pi_core.session.context import BranchContext
 from pi_core.session.ids import milliseconds, new_entry_id, timestamp
 from pi_core.session.instructions import BranchRecords, is_record, is_record_at
 from pi_core.session.nodes import Names, roots
-from pi_core.session.tree import DAMAGED, NO_ENTRY, Entries, SessionTree
+from pi_core.session.tree import DAMAGED, NO_ENTRY, SessionTree
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.errors import PiError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pi_core.session.append_hook import AppendHook
     from pi_core.session.nodes import TreeNode
     from pi_core.session.stats import SessionStats, StatsCounter
+    from pi_core.session.tree import Entries
     from pi_hookspecs import AgentMessage, Content, SessionEntry, StoredSession, Usage
     from pi_hookspecs.messages import UserContent
 
@@ -108,7 +109,7 @@ class OpenSession:
         else:
             path = self.tree.path_to(self.tree.number(from_id))
             numbers = [number for number in path if not is_record_at(self.tree, number)]
-        return Entries(self.tree, numbers, len(numbers))
+        return self.tree.without_records(numbers)
 
     def get_tree(self) -> Sequence[TreeNode]:
         """Return the roots of the tree; an entry whose parent is missing is a root."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import Factory, frozen
+from attrs import Factory, define, evolve, frozen
 
+from pi_core.base.folds import Fold
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
 from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, UsageEntry
@@ -67,63 +68,81 @@ class StatsCounter:
 
     def __init__(self, tree: SessionTree) -> None:
         self._tree = tree
-        self._counted = 0
-        self._users = self._answers = self._calls = self._results = self._messages = 0
-        self._input = self._output = self._cache_read = self._cache_write = 0
-        self._cost = 0.0
-        self._by_model: dict[str, float] = {}
-        self._model: str | None = None
-        """The model of the latest answer: it also makes the summaries, whose entries name none."""
+        self._sums: Fold[SessionEntry, _Sums] = Fold(_Sums, _Sums.after, copy=_Sums.copied, types=_COUNTED)
 
     def count(self, session_id: str, file: Path | None) -> SessionStats:
-        """Count the entries appended since the last call, and return the totals."""
-        for number in range(self._counted, len(self._tree)):
-            if self._tree.type(number) in _COUNTED:
-                self._add_entry(self._tree.entry(number))
-        self._counted = len(self._tree)
-        totals = (self._input, self._output, self._cache_read, self._cache_write)
+        """Return the totals; only entries that were appended since the last call are read."""
+        sums = self._sums.of(self._tree.entries())
+        totals = (sums.input, sums.output, sums.cache_read, sums.cache_write)
         return SessionStats(
             session_file=file,
             session_id=session_id,
-            user_messages=self._users,
-            assistant_messages=self._answers,
-            tool_calls=self._calls,
-            tool_results=self._results,
-            total_messages=self._messages,
+            user_messages=sums.users,
+            assistant_messages=sums.answers,
+            tool_calls=sums.calls,
+            tool_results=sums.results,
+            total_messages=sums.messages,
             tokens=TokenTotals(
                 input=totals[0], output=totals[1], cache_read=totals[2], cache_write=totals[3], total=sum(totals)
             ),
-            cost=self._cost,
-            cost_by_model=dict(self._by_model),
+            cost=sums.cost,
+            cost_by_model=dict(sums.by_model),
         )
 
-    def _add_entry(self, entry: SessionEntry) -> None:
+
+@define(eq=False)
+class _Sums:
+    """What is counted.
+
+    Attributes:
+        model: The model of the latest answer: it also makes the summaries, whose entries name none.
+    """
+
+    users: int = 0
+    answers: int = 0
+    calls: int = 0
+    results: int = 0
+    messages: int = 0
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost: float = 0.0
+    by_model: dict[str, float] = Factory(dict)
+    model: str | None = None
+
+    def copied(self) -> _Sums:
+        return evolve(self, by_model=dict(self.by_model))
+
+    def after(self, entry: SessionEntry) -> _Sums:
+        """Count one more entry."""
         if isinstance(entry, MessageEntry):
             self._add_message(entry.message)
         elif isinstance(entry, UsageEntry):
             self._add_usage(entry.usage, f"{entry.provider}/{entry.model}")
         elif isinstance(entry, CompactionEntry | BranchSummaryEntry):
-            self._add_usage(entry.usage, self._model)
+            self._add_usage(entry.usage, self.model)
+        return self
 
     def _add_message(self, message: AgentMessage) -> None:
-        self._messages += 1
+        self.messages += 1
         if isinstance(message, AssistantMessage):
-            self._answers += 1
-            self._calls += len(message.tool_calls)
-            self._model = f"{message.provider}/{message.model}"
-            self._add_usage(message.usage, self._model)
+            self.answers += 1
+            self.calls += len(message.tool_calls)
+            self.model = f"{message.provider}/{message.model}"
+            self._add_usage(message.usage, self.model)
         elif isinstance(message, ToolResultMessage):
-            self._results += 1
+            self.results += 1
             self._add_usage(message.usage)
         elif isinstance(message, UserMessage):
-            self._users += 1
+            self.users += 1
 
     def _add_usage(self, usage: Usage | None, model: str | None = None) -> None:
         if usage is not None:
             if model is not None and (usage.total_tokens or usage.cost.total):
-                self._by_model[model] = self._by_model.get(model, 0.0) + usage.cost.total
-            self._input += usage.input
-            self._output += usage.output
-            self._cache_read += usage.cache_read
-            self._cache_write += usage.cache_write
-            self._cost += usage.cost.total
+                self.by_model[model] = self.by_model.get(model, 0.0) + usage.cost.total
+            self.input += usage.input
+            self.output += usage.output
+            self.cache_read += usage.cache_read
+            self.cache_write += usage.cache_write
+            self.cost += usage.cost.total

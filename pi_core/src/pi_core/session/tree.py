@@ -44,6 +44,7 @@ class SessionTree:
         repeated_ids: Number of stored entries with an id that a later one has too.
         missing_parents: Number of stored entries whose parent is not among them.
         knows_system: Whether ``system`` is complete; otherwise a message must be read to know its role.
+        token: Stands for the tree, for those who must not keep it in memory.
     """
 
     def __init__(self, stored: Sequence[SessionEntry] | IndexedEntries = ()) -> None:
@@ -64,6 +65,7 @@ class SessionTree:
             self._parents[closing] = NO_ENTRY
         self._siblings: _Siblings | None = None
         self._path: list[int] | None = None
+        self.token = object()
         self.leaf = len(self._ids) - 1
         self.knows_system = not self._parses or index.system is not None
         self.system = set(index.system or ())
@@ -206,7 +208,11 @@ class SessionTree:
     def branch(self, number: int | None = None) -> Entries:
         """Return the entries from the root to an entry, or to the leaf."""
         path = self.path() if number is None or number == self.leaf else self.path_to(number)
-        return Entries(self, path, len(path))
+        return Entries(self, path, len(path), "branch")
+
+    def without_records(self, path: Sequence[int]) -> Entries:
+        """Return the entries of a path from the root that is without its records of prompt and tools."""
+        return Entries(self, path, len(path), "branch without records")
 
     def children(self, number: int) -> Sequence[int]:
         """Return the numbers of the entries that follow an entry, oldest first; for ``NO_ENTRY``, the roots."""
@@ -256,12 +262,21 @@ class _Siblings:
 
 
 class Entries(Sequence["SessionEntry"]):
-    """A snapshot of entries of a tree; each is parsed when it is read."""
+    """A snapshot of entries of a tree; each is parsed when it is read.
 
-    def __init__(self, tree: SessionTree, numbers: Sequence[int], length: int) -> None:
+    Args:
+        tree: The tree.
+        numbers: The numbers of the entries. The list may grow with the branch; the length of the snapshot is fixed.
+        length: How many of them belong to the snapshot.
+        rule: What the numbers are, if the last of them and the length determine all others: the path from a root, for
+            example. None if there is no such rule.
+    """
+
+    def __init__(self, tree: SessionTree, numbers: Sequence[int], length: int, rule: str | None = None) -> None:
         self._tree = tree
-        self._numbers = numbers  # the list may grow with the branch, but the length of the snapshot is fixed
+        self._numbers = numbers
         self._length = length
+        self._rule = f"from {numbers.start} by {numbers.step}" if isinstance(numbers, range) else rule
 
     def __len__(self) -> int:
         return self._length
@@ -272,7 +287,9 @@ class Entries(Sequence["SessionEntry"]):
     def __getitem__(self, place: slice) -> Entries: ...
     def __getitem__(self, place: int | slice) -> SessionEntry | Entries:
         if isinstance(place, slice):
-            numbers = [self._numbers[each] for each in range(*place.indices(self._length))]
+            part = range(*place.indices(self._length))
+            whole = self._numbers
+            numbers = whole[place] if isinstance(whole, range) else [whole[each] for each in part]
             return Entries(self._tree, numbers, len(numbers))
         return self._tree.entry(self._numbers[range(self._length)[place]])
 
@@ -292,6 +309,12 @@ class Entries(Sequence["SessionEntry"]):
     def lines(self) -> Iterator[bytes]:
         """Yield each entry as a line of JSON, without its newline."""
         return map(self._tree.wire_line, islice(self._numbers, self._length))
+
+    def beginning(self, length: int) -> object:
+        """Return a value that is equal only to that of entries that begin with the same so many; it reads none."""
+        if self._rule is None:
+            return self._tree.token, tuple(islice(self._numbers, length))
+        return self._tree.token, self._rule, length, self._numbers[length - 1] if length else NO_ENTRY
 
     def after(self, entry_id: str) -> Entries | None:
         """Return the entries after the entry with this id, without parsing them; None if no entry has this id."""
