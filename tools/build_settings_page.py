@@ -28,11 +28,11 @@ HEADINGS = {
     "packages": "Packages",
     "defaultProvider": "Model",
     "steeringMode": "Messages and tools",
-    "compaction": "Long conversations and failures",
+    "retry": "Failures",
     "sessionDir": "Sessions",
     "plugins": "Plugins",
     "defaultProjectTrust": "Resources and trust",
-    "tuiMode": "Front ends that draw",
+    "theme": "Appearance",
 }
 """The headings, by the key of the first setting below each."""
 

@@ -49,8 +49,8 @@ class Mode(ReprMixin):
         run: Gets the ``AgentSession``, not started yet, and the command line's options: subscribe first, then
             enter the session with ``async with``, which starts it and shuts it down on exit.
         interactive: Whether ``pi`` starts it when there is no prompt.
-        priority: The interactive mode with the highest priority is started, unless ``--tui-mode`` or the setting
-            ``tuiMode`` names another.
+        priority: The interactive mode with the highest priority is started, unless ``--tui-mode`` or the user's
+            settings name another.
         description: For ``--help``.
         needs_tty: Whether it is refused if stdin or stdout is not a terminal. Interactive modes are not selected there
             by default; this is for ``--mode NAME``.

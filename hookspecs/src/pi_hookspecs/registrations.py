@@ -86,6 +86,8 @@ class PluginSetting(Value):
             a guard.
         project: What a trusted project's ``.pi/settings.json`` may do to it. None: ``nothing`` if it is protected,
             else ``set``.
+        variable: An environment variable that also sets it, with precedence over both files: ``1`` or ``0`` for true or
+            false, one of the schema's words, the text of a string, and JSON for other types. Since: 1.2.
     """
 
     name: str
@@ -93,6 +95,7 @@ class PluginSetting(Value):
     description: str = field(default="", kw_only=True)
     protected: bool = field(default=False, kw_only=True)
     project: ProjectMay | None = field(default=None, kw_only=True)
+    variable: str | None = field(default=None, kw_only=True)
 
     @property
     def default(self) -> Any:

@@ -83,11 +83,11 @@ def ctx(started):
 
 
 async def test_a_setting_is_written_to_the_users_own_file_and_in_force_at_once(ctx, place):
-    in_force = await ctx.settings.set("branchSummary.reserveTokens", 7)
+    in_force = await ctx.settings.set("thinkingBudgets.low", 7)
 
     assert in_force is True
-    assert ctx.settings.get_number("branchSummary.reserveTokens", 3) == 7
-    assert place.read(place.user) == {"branchSummary": {"reserveTokens": 7}}
+    assert ctx.settings.get_number("thinkingBudgets.low", 3) == 7
+    assert place.read(place.user) == {"thinkingBudgets": {"low": 7}}
     assert isinstance(ctx.settings, ChangeableSettings)
 
 
@@ -100,10 +100,10 @@ async def test_a_plugin_reads_where_a_setting_is_set(ctx, place):
 
 async def test_what_others_wrote_is_kept(ctx, place):
     place.user.parent.mkdir(exist_ok=True)
-    place.user.write_text('{"unknown": 1, "branchSummary": {"skipPrompt": false}}')
-    await ctx.settings.set(("branchSummary", "reserveTokens"), 7)
+    place.user.write_text('{"unknown": 1, "thinkingBudgets": {"high": 9}}')
+    await ctx.settings.set(("thinkingBudgets", "low"), 7)
 
-    assert place.read(place.user) == {"unknown": 1, "branchSummary": {"skipPrompt": False, "reserveTokens": 7}}
+    assert place.read(place.user) == {"unknown": 1, "thinkingBudgets": {"high": 9, "low": 7}}
 
 
 async def test_a_setting_is_written_for_a_trusted_project(ctx, place):
@@ -129,7 +129,7 @@ async def test_a_value_that_the_command_line_overrides_is_written_and_not_in_for
 
 
 @pytest.mark.parametrize(
-    ("key", "nearest"), [("outputPads", "outputPad"), ("lamp.color", "lamp.colour"), ("them", "theme")]
+    ("key", "nearest"), [("sessionStores", "sessionStore"), ("lamp.color", "lamp.colour"), ("them", "theme")]
 )
 async def test_an_unknown_setting_is_refused_with_the_nearest_names(ctx, place, key, nearest):
     with pytest.raises(UnknownName, match="Unknown setting") as raised:
@@ -142,7 +142,7 @@ async def test_an_unknown_setting_is_refused_with_the_nearest_names(ctx, place, 
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("outputPad", "many", "must be a whole number"),
+        ("httpIdleTimeoutMs", "many", "must be a whole number"),
         ("lamp.colour", "blue", "'lamp.colour' must be red or green, not \"blue\""),
         ("theme", 3, "must be a string"),
         ("lamp", {"colour": "red"}, "Unknown setting"),

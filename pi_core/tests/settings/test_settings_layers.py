@@ -7,6 +7,8 @@ import json
 import pytest
 
 from pi_core.settings import COMMAND_LINE, Settings
+from pi_core.settings.declared import DeclaredSetting
+from pi_core.settings.schema_info import KnownSettings
 
 
 @pytest.fixture
@@ -27,47 +29,88 @@ def load(tmp_path):
 
 class TestEnvironment:
     def test_a_variable_wins_over_the_files_and_not_over_the_command_line(self, load):
-        environ = {"PI_CODING_AGENT_SESSION_DIR": "/sessions", "PI_HARDWARE_CURSOR": "1"}
+        environ = {"PI_CODING_AGENT_SESSION_DIR": "/sessions", "ACME_CURSOR": "1"}
 
-        settings = load({"sessionDir": "/a"}, {"sessionDir": "/b"}, environ, overrides={"showHardwareCursor": False})
+        settings = load({"sessionDir": "/a"}, {"sessionDir": "/b"}, environ, overrides={"acme": {"cursor": False}})
+        declare(settings, acme("cursor", "ACME_CURSOR", type="boolean"))
 
         assert settings.get("sessionDir") == "/sessions"
         assert settings.origin("sessionDir") == settings.place("sessionDir") == "PI_CODING_AGENT_SESSION_DIR"
-        assert settings.get("showHardwareCursor") is False
-        assert settings.place("showHardwareCursor") == COMMAND_LINE
+        assert settings.get("acme.cursor") is False
+        assert settings.place("acme.cursor") == COMMAND_LINE
 
-    @pytest.mark.parametrize(("text", "value"), [("1", True), ("0", False), ("", None)])
-    def test_switches_are_1_or_0(self, load, text, value):
-        settings = load(environ={"PI_CLEAR_ON_SHRINK": text})
 
-        assert settings.get("terminal.clearOnShrink") is value
+SWITCH = {"type": "boolean"}
+IMAGES = {"enum": ["auto", "kitty", "none", False]}
+
+
+class TestVariablesOfPlugins:
+    """A plugin's declaration names an environment variable that also sets its setting."""
+
+    @pytest.mark.parametrize(
+        ("schema", "text", "value"),
+        [
+            (SWITCH, "1", True),
+            (SWITCH, "0", False),
+            (SWITCH, "", "of the file"),
+            (IMAGES, "kitty", "kitty"),
+            (IMAGES, "0", False),
+            ({"type": "string"}, "1", "1"),
+            ({"type": ["string", "null"]}, "[]", "[]"),
+            ({}, "any text", "any text"),
+            ({"type": "integer"}, "5", 5),
+            ({"type": "array"}, '["a"]', ["a"]),
+        ],
+    )
+    def test_its_text_is_a_value_of_the_schema(self, load, schema, text, value):
+        settings = load({"acme": {"look": "of the file"}}, environ={"ACME_LOOK": text})
+        declare(settings, acme("look", "ACME_LOOK", **schema))
+
+        assert settings.get("acme.look") == value
+        assert settings.place("acme.look").startswith("ACME_LOOK" if text else "/")
         assert settings.problems == []
 
     @pytest.mark.parametrize(
-        ("variable", "text", "name", "value"),
+        ("schema", "text", "problem"),
         [
-            ("PI_HYPERLINKS", "auto", "hyperlinks", "auto"),
-            ("PI_HYPERLINKS", "0", "hyperlinks", False),
-            ("PI_TRUE_COLOR", "1", "trueColor", True),
-            ("PI_IMAGE_PROTOCOL", "iterm2", "images", "iterm2"),
-            ("PI_IMAGE_PROTOCOL", "0", "images", "none"),
+            (SWITCH, "yes", "ACME_LOOK must be 1 or 0, not 'yes'; it is ignored."),
+            (IMAGES, "sixel", "ACME_LOOK must be auto, kitty, none or 0, not 'sixel'; it is ignored."),
+            ({"type": "integer"}, "many", "ACME_LOOK must be a JSON value, not 'many'; it is ignored."),
         ],
     )
-    def test_capabilities_of_the_terminal_can_be_forced(self, load, variable, text, name, value):
-        settings = load({"terminal": {name: "of the file"}}, environ={variable: text})
+    def test_any_other_text_is_reported_once(self, load, schema, text, problem):
+        settings = load({"acme": {"look": "of the file"}}, environ={"ACME_LOOK": text})
+        declare(settings, acme("look", "ACME_LOOK", **schema))
+        declare(settings, acme("look", "ACME_LOOK", **schema))
 
-        assert settings.get(f"terminal.{name}") == value
+        assert settings.get("acme.look") == "of the file"
+        assert settings.problems == [problem]
 
-    def test_a_protocol_that_is_not_known_is_reported(self, load):
-        (problem,) = load(environ={"PI_IMAGE_PROTOCOL": "sixel"}).problems
+    def test_it_stays_when_the_files_are_read_again(self, load, tmp_path):
+        settings = load({"theme": "dark"}, environ={"ACME_LOOK": "1"})
+        declare(settings, acme("look", "ACME_LOOK", **SWITCH))
+        settings.set("theme", "light")
 
-        assert problem == "PI_IMAGE_PROTOCOL must be none, 0, kitty, iterm2 or auto, not 'sixel'; it is ignored."
+        assert (settings.get("acme.look"), settings.get("theme")) == (True, "light")
 
-    def test_anything_else_is_reported(self, load):
-        settings = load(environ={"PI_CLEAR_ON_SHRINK": "yes"})
+    def test_another_declaration_of_the_same_setting_adds_none(self, load):
+        settings = load(environ={"OTHER": "1"})
+        declare(settings, acme("look", None, **SWITCH), acme("look", "OTHER", **SWITCH))
 
-        assert settings.get("terminal.clearOnShrink") is None
-        assert settings.problems == ["PI_CLEAR_ON_SHRINK must be 1 or 0, not 'yes'; it is ignored."]
+        assert settings.get("acme.look") is None
+
+    def test_it_is_listed(self):
+        known = KnownSettings((acme("look", "ACME_LOOK", **SWITCH),))
+
+        assert known.find(("acme", "look")).variable == "ACME_LOOK"
+
+
+def acme(name, variable, **schema):
+    return DeclaredSetting(f"acme.{name}", schema, "What it does", "set", False, "acme", variable)
+
+
+def declare(settings, *declared):
+    settings.declare(lambda: declared, frozenset(each.variable for each in declared if each.variable))
 
 
 class TestOldNames:

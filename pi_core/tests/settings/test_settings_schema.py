@@ -111,7 +111,7 @@ ACME = KnownSettings(
         declared("acme.of.*.count", type=["integer", "null"], minimum=1),
         declared("acme.anything"),
         declared("acme.level", "other", enum=["low"]),
-        declared("quietStartup", "other", type="string"),
+        declared("images.blockImages", "other", type="string"),
     )
 )
 
@@ -131,7 +131,7 @@ ACME = KnownSettings(
         ("acme.anything.below", 5, None),
         ("acme", 5, "Setting 'acme' must be an object, not 5."),
         ("acme.level.x", 5, "Setting 'acme.level' is low or high; there is no 'acme.level.x'."),
-        ("quietStartup", True, "Setting 'quietStartup' must be a string, not true."),
+        ("images.blockImages", True, "Setting 'images.blockImages' must be a string, not true."),
     ],
 )
 def test_values_of_plugins_are_judged_by_every_declaration(key, value, problem):
@@ -143,7 +143,7 @@ def test_settings_of_plugins_are_listed_like_pis_own():
 
     assert listed["acme.level"] == ("low or high", "low", "acme")
     assert listed["acme.of.*.count"] == ("a whole number of at least 1", None, "acme")
-    assert listed["quietStartup"] == ("true or false", False, None)
+    assert listed["images.blockImages"] == ("true or false", False, None)
     assert "acme" not in listed
     assert ACME.json_schema["properties"]["acme"]["description"] == "What it does"
     Draft202012Validator.check_schema(ACME.json_schema)

@@ -230,9 +230,9 @@ class TestRefusals:
         ("key", "value", "message"),
         [
             (
-                "outputPad",
+                "httpIdleTimeoutMs",
                 "many",
-                "Setting 'outputPad' must be a whole number of at least 0, not \"many\".",
+                "Setting 'httpIdleTimeoutMs' must be a whole number of at least 0, not \"many\".",
             ),
             ("hooks", {"timeout": -1}, "Setting 'hooks.timeout' must be a number of at least 0.001, not -1."),
             ("steeringMode", "both", "Setting 'steeringMode' must be one-at-a-time or all, not \"both\"."),

@@ -121,8 +121,8 @@ async def cache_warming_decision(event: CacheWarmingDecisionEvent, ctx: PiContex
         event: What the cache has, and what the policy has decided, with costs and reason.
         ctx: The session.
 
-    When: shortly before the cache drops the prompt, if the model's cache lifetime is known and the setting
-        ``cacheWarming`` is not ``off``; also if the policy has decided against it.
+    When: shortly before the cache drops the prompt, if the model's cache lifetime is known and caches
+        are kept warm; also if the policy has decided against it.
     Answers: first; it replaces the policy's decision. ``None`` leaves it.
     On error: reported; the policy's decision is kept.
     Since: 1.1

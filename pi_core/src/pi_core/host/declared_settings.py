@@ -35,10 +35,11 @@ def declared_settings(records: Iterable[PluginRecord], registered: Iterable[Regi
                 may=tuple(may) if isinstance(may, list) else may,
                 protected=each["protected"],
                 plugin=record.name,
+                variable=each["variable"],
             )
     for one in registered:
         thing = one.thing
         found[one.name, one.plugin] = DeclaredSetting(
-            one.name, thing.schema, thing.description, thing.project_may, thing.protected, one.plugin
+            one.name, thing.schema, thing.description, thing.project_may, thing.protected, one.plugin, thing.variable
         )
     return tuple(found.values())

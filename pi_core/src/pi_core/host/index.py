@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 9
+FORMAT = 10
 
 
 class IndexFile:

@@ -265,7 +265,7 @@ def _project_file_problem(file: Any) -> str | None:
     return f"project file {safe_repr(name)}: it must be a path below a folder, such as AGENTS.md or .claude/agents"
 
 
-_SETTING_DATA = ("description", "protected", "project_may", "schema")
+_SETTING_DATA = ("description", "protected", "project_may", "schema", "variable")
 _PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
 _SERVICES = (
     "Compactor",

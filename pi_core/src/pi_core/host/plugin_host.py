@@ -18,7 +18,7 @@ from pi_core.host.waiting import WaitingPlugins
 from pi_hookspecs import PluginError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.hooks.dispatcher import HookDispatcher
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PluginHost"]
 
-_MODELS = "register_models"
+_MODELS, _SETTINGS = "register_models", "register_settings"
 
 
 class PluginHost:
@@ -384,7 +384,17 @@ class PluginHost:
 
     def declare_settings(self, settings: Settings) -> None:
         """Make the settings that plugins declare known; from then on, their rules limit the project's file."""
-        settings.declare(self._declared_settings)
+        settings.declare(self._declared_settings, frozenset(self._setting_variables()))
+
+    def _setting_variables(self) -> Iterator[str]:
+        """Yield the environment variables that set settings of plugins, without making their declarations."""
+        for record in self.records.values():
+            for each in record.registers.get(_SETTINGS, ()):
+                if each["variable"]:
+                    yield each["variable"]
+        for one in self._registry.all(_SETTINGS):
+            if one.thing.variable:
+                yield one.thing.variable
 
     @property
     def known_settings(self) -> KnownSettings:
@@ -394,11 +404,11 @@ class PluginHost:
         return KnownSettings(self._declared_settings())
 
     def _declared_settings(self) -> tuple[DeclaredSetting, ...]:
-        from pi_core.host.declared_settings import HOOK, declared_settings
+        from pi_core.host.declared_settings import declared_settings
 
         if self._declared is None or self._declared[0] != self.changes:
             records = self.records.values()  # what they register need not be created: the index describes it
-            self._declared = self.changes, declared_settings(records, self._registry.all(HOOK))
+            self._declared = self.changes, declared_settings(records, self._registry.all(_SETTINGS))
         return self._declared[1]
 
     def project_files(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ class DeclaredSetting(NamedTuple):
         may: What a project may do to it, one of ``pi_hookspecs.ProjectMay``.
         protected: Whether other plugins need the user's consent to change it.
         plugin: The plugin that declares it.
+        variable: The environment variable that also sets it.
     """
 
     name: str
@@ -30,6 +31,7 @@ class DeclaredSetting(NamedTuple):
     may: Any
     protected: bool
     plugin: str
+    variable: str | None = None
 
     @property
     def steps(self) -> tuple[str, ...]:

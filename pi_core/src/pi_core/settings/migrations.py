@@ -13,8 +13,8 @@ __all__ = ["migrate"]
 def migrate(values: dict[str, Any]) -> dict[str, Any]:
     """Return settings with their current names, in the order of the file; a current name wins over an old name.
 
-    ``queueMode`` is now ``steeringMode``; ``websockets``, true or false, is now ``transport``; ``skills`` as an object
-    is now ``enableSkillCommands`` and the list ``skills``.
+    ``queueMode`` is now ``steeringMode``; ``websockets``, true or false, is now ``transport``; of ``skills`` as an
+    object, ``customDirectories`` is now the list ``skills``, and the other keys are settings of their own.
     """
     return {
         name: migrated
@@ -30,8 +30,7 @@ def _current_names(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif key == "websockets" and isinstance(value, bool):
         yield "transport", "websocket" if value else "sse"
     elif key == "skills" and isinstance(value, dict):
-        if "enableSkillCommands" in value:
-            yield "enableSkillCommands", value["enableSkillCommands"]
+        yield from ((name, each) for name, each in value.items() if name != "customDirectories")
         if value.get("customDirectories"):
             yield "skills", value["customDirectories"]
     else:

@@ -115,9 +115,6 @@ class PackageSettings:
     packages: list[str | dict[str, Any]] = _setting(
         list, "Packages with plugins, extensions, skills, prompts and themes", project="set", consent=True
     )
-    packages_auto_install: bool = _setting(
-        True, "Install locked packages that are missing when pi starts", key="packages.autoInstall", project="disable"
-    )
     packages_deny: list[str] = _setting(
         list, "Patterns of packages that are neither installed nor loaded", key="packages.deny", project="add"
     )
@@ -128,17 +125,6 @@ ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "x
 QueueMode: TypeAlias = Literal["one-at-a-time", "all"]
 
 Names: TypeAlias = list[str]
-
-
-class BranchSummarySettings:
-    """Summaries of abandoned branches."""
-
-    reserve_tokens: int = _setting(
-        16_384, "Tokens kept free for the summary of an abandoned branch", at_least=0, project="set"
-    )
-    skip_prompt: bool = _setting(
-        False, "Leave a branch without offering to summarize it; no summary is written", project="set"
-    )
 
 
 class ProviderRetrySettings:
@@ -178,45 +164,6 @@ class ImageSettings:
 
     auto_resize: bool = _setting(True, "Shrink images of any source to at most 2000x2000 and 4.5 MB", project="set")
     block_images: bool = _setting(False, "Do not send images to the model", project="enable")
-
-
-class TerminalSettings:
-    """Display options of front ends."""
-
-    show_images: bool = _setting(True, "Show images if the terminal supports them", project="set")
-    images: Literal["auto", "kitty", "iterm2", "none", False] = _setting(
-        "auto", "Protocol of images; `none` or false draws them with half blocks; `auto` detects it", project="set"
-    )
-    image_width_cells: int = _setting(80, "Largest width of an image, in cells", at_least=1, project="set")
-    hyperlinks: Literal["auto", True, False] = _setting(
-        "auto", "Make links clickable (OSC 8); `auto` detects it", project="set"
-    )
-    true_color: Literal["auto", True, False] = _setting(
-        "auto", "Use all colours, not only 256; `auto` detects it", project="set"
-    )
-    clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks", project="set")
-    show_terminal_progress: bool = _setting(
-        False, "Show progress in the terminal's tab (OSC 9;4) while pi is working, in the full screen", project="set"
-    )
-
-
-class MarkdownSettings:
-    """Display of Markdown in front ends."""
-
-    code_block_indent: str = _setting("  ", "Indentation of each line of a code block", project="set")
-    mermaid: Literal["off", "final", "streaming"] = _setting(
-        "final", "Draw Mermaid diagrams: never, when the answer is complete, or when their block is", project="set"
-    )
-
-
-class WarningSettings:
-    """Warnings that can be turned off."""
-
-    anthropic_extra_usage: bool = _setting(
-        True,
-        "Warn when requests with a sign-in to Anthropic may be billed as extra usage, in the full screen",
-        project="enable",
-    )
 
 
 class SystemPromptSettings:
@@ -306,12 +253,6 @@ class SettingsSchema(PackageSettings):
     persist_model_choice: bool = _setting(
         False, "Make a model or thinking level the default when the user selects it", project="disable"
     )
-    cache_warming: Literal["off", "streaming", "idle"] = _setting(
-        "streaming",
-        "When to keep long prompts in their provider's [cache](cache.md): never, while a prompt is being answered, or"
-        " also while pi waits for the next one",
-        project="nothing",
-    )
     thinking_budgets: ThinkingBudgets = _group(ThinkingBudgets, "Tokens for thinking, by level")
     transport: str | None = _setting(
         None, "Transport for requests, if a provider offers several: `auto`, `sse`, `websocket` or `sdk`", project="set"
@@ -361,16 +302,8 @@ class SettingsSchema(PackageSettings):
     )
     images: ImageSettings = _group(ImageSettings, "Images for the model")
 
-    # Long conversations and failures
-    branch_summary: BranchSummarySettings = _group(BranchSummarySettings, "Summaries of abandoned branches")
+    # Failures
     retry: RetrySettings = _group(RetrySettings, "Requests that failed")
-
-    show_cache_miss_notices: bool = _setting(
-        False,
-        "Show notices about prompts that missed the provider's cache, the cost of summaries, and repeated requests",
-        project="set",
-    )
-    warnings: WarningSettings = _group(WarningSettings, "Warnings")
 
     # Sessions
     session_dir: str | None = _setting(
@@ -398,51 +331,10 @@ class SettingsSchema(PackageSettings):
         list, "Additional prompt templates, in the same form as `extensions`", project="set", consent=True
     )
     themes: Names = _setting(list, "Additional themes, in the same form as `extensions`", project="set")
-    enable_skill_commands: bool = _setting(True, "Offer each skill as `/skill:name`", project="set")
-    enable_skill_creation: bool = _setting(
-        False, "Let the model write skills with the tool `create_skill`", project="disable"
-    )
     npm_command: Names = _setting(list, "Command that replaces `npm`, as a list of words", project="nothing")
     system_prompt: SystemPromptSettings = _group(SystemPromptSettings, "What pi adds to the system prompt")
 
-    # Front ends that draw
-    tui_mode: str | None = _setting(
-        None,
-        "Front end of `pi`: `fullscreen` (the first front end), `regular` (the line mode), or the name of one",
-        project="set",
-    )
+    # Appearance
     theme: str | None = _setting(
         None, "Name of the theme; `light-theme/dark-theme` follows the terminal", project="set"
     )
-    fullscreen_exit_output: Literal["transcript", "resume-hint"] = _setting(
-        "transcript", "What the full screen leaves in the terminal when it ends", project="set"
-    )
-    fullscreen_mouse: bool = _setting(
-        True, "Handle the mouse in the full screen; if false, the terminal handles it", project="set"
-    )
-    fullscreen_copy_on_select: bool = _setting(
-        True, "Copy text in the full screen when the mouse selects it", project="set"
-    )
-    fullscreen_scrollbar: Literal["auto", "always", "hidden"] = _setting(
-        "auto", "Scrollbar of the full screen: while scrolled up, always, or never", project="set"
-    )
-    output_pad: int = _setting(1, "Empty columns on both sides of answers", at_least=0, project="set")
-    hide_thinking_block: bool = _setting(False, "Hide the model's thinking", project="set")
-    show_hardware_cursor: bool = _setting(
-        False, "Show the terminal's own cursor, which input methods need", project="set"
-    )
-    quiet_startup: bool = _setting(False, "Do not show a header at the start", project="set")
-    collapse_changelog: bool = _setting(False, "Show a short changelog after an update", project="set")
-    double_escape_action: Literal["fork", "tree", "none"] = _setting(
-        "tree", "What pressing Escape twice does", project="set"
-    )
-    tree_filter_mode: Literal["default", "no-tools", "user-only", "labeled-only", "all"] = _setting(
-        "default", "Initial filter of the session tree", project="set"
-    )
-    editor_padding_x: int = _setting(0, "Empty columns on both sides of the editor", at_least=0, project="set")
-    autocomplete_max_visible: int = _setting(5, "How many suggestions are visible at once", at_least=1, project="set")
-    external_editor: str | None = _setting(
-        None, "Editor command; takes precedence over `$VISUAL` and `$EDITOR`", project="nothing"
-    )
-    terminal: TerminalSettings = _group(TerminalSettings, "The terminal")
-    markdown: MarkdownSettings = _group(MarkdownSettings, "Markdown")

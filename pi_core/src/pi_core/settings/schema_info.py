@@ -103,12 +103,14 @@ class KnownSettings:
         variables = {steps: name for name, steps in ENVIRONMENT.items()}
         rules = project_rules(declared=self.declared)
         groups = groups_of(self.declared)
-        found: dict[tuple[str, ...], tuple[dict[str, Any], str | None]] = {}
+        found: dict[tuple[str, ...], tuple[dict[str, Any], str | None]] = {}  # schema, plugin
         for steps, node in _nodes(_own_schema(), ()):
             found[steps] = node, None
         for each in self.declared:
             if each.steps not in groups:
                 found.setdefault(each.steps, ({"description": each.description, **each.schema}, each.plugin))
+                if each.variable is not None:
+                    variables.setdefault(each.steps, each.variable)
         return tuple(
             Setting(
                 steps=steps,

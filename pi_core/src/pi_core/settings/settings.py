@@ -18,7 +18,7 @@ from attrs import evolve
 
 from pi_core.base.json_file import short_json
 from pi_core.base.paths import agent_dir as default_agent_dir
-from pi_core.settings.sources import FileStorage, MemorySource, StoredSource
+from pi_core.settings.sources import COMMAND_LINE, FileStorage, MemorySource, StoredSource
 from pi_core.settings.trust import ProjectTrust
 from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, nested, put, remove, steps_of
 from pi_hookspecs import UserError
@@ -61,6 +61,7 @@ class Settings:
         self._declared: Callable[[], tuple[DeclaredSetting, ...]] = tuple
         self._known: KnownSettings | None = None
         self._applied: tuple[DeclaredSetting, ...] = ()
+        self._variables: frozenset[str] = frozenset()
         self._source = source
         self._holds = 0
         self.reload()
@@ -179,15 +180,18 @@ class Settings:
             self.refresh()
         return self._version
 
-    def declare(self, declared: Callable[[], tuple[DeclaredSetting, ...]]) -> None:
-        """Add the settings that plugins declare: their rules limit the project's file from now on.
+    def declare(
+        self, declared: Callable[[], tuple[DeclaredSetting, ...]], variables: frozenset[str] = frozenset()
+    ) -> None:
+        """Add the settings that plugins declare: their rules limit the project's file, and their variables set them.
 
         Args:
             declared: Returns the declarations; the same tuple as long as they are the same. It is called if the
-                project's file sets anything, and when a setting is described or changed.
+                project's file or one of the variables sets anything, and when a setting is described or changed.
+            variables: The environment variables that are named in the declarations.
         """
-        self._declared = declared
-        if not self.project_values or declared() == self._applied:
+        self._declared, self._variables = declared, frozenset(filter(self._source.variable, variables))
+        if not (self.project_values or self._variables) or declared() == self._applied:
             return
         problems: list[str] = []
         self._set_layers(self._read_layers, self.project_trust, problems.append)
@@ -366,7 +370,7 @@ class Settings:
     def _set_layers(self, layers: list[Layer], trust: ProjectTrust, report: Callable[[str], None]) -> None:
         values: dict[str, Any] = {}
         used = []
-        for layer in layers:
+        for layer in self._with_variables(layers, report):
             added: list[tuple[tuple[str, ...], list[Any]]] = []
             if layer.scope == "project" and layer.values:
                 layer, added = self._permitted(layer, values, report)  # noqa: PLW2901
@@ -378,6 +382,17 @@ class Settings:
         self._read_layers, self._known_layers, self._known_values, self.project_trust = layers, used, values, trust
         self._cache: dict[Any, Any] = {}
         self._version += 1
+
+    def _with_variables(self, layers: list[Layer], report: Callable[[str], None]) -> list[Layer]:
+        """Return the layers with those of the variables of plugins' settings, below the command line."""
+        if not self._variables:
+            return layers
+        from pi_core.settings.variables import layers_of_variables
+
+        self._applied = self._declared()
+        added = [*layers_of_variables(self._applied, self._source.variable, report)]
+        end = len(layers) - (layers[-1].origin == COMMAND_LINE)
+        return [*layers[:end], *added, *layers[end:]]
 
     def _permitted(
         self, layer: Layer, own: dict[str, Any], report: Callable[[str], None]

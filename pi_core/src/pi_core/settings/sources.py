@@ -40,24 +40,8 @@ IN_MEMORY = "memory"
 
 ENVIRONMENT: dict[str, tuple[str, ...]] = {
     "PI_CODING_AGENT_SESSION_DIR": ("sessionDir",),
-    "PI_CLEAR_ON_SHRINK": ("terminal", "clearOnShrink"),
-    "PI_HARDWARE_CURSOR": ("showHardwareCursor",),
-    "PI_HYPERLINKS": ("terminal", "hyperlinks"),
-    "PI_IMAGE_PROTOCOL": ("terminal", "images"),
-    "PI_TRUE_COLOR": ("terminal", "trueColor"),
 }
-"""Environment variables that set a setting."""
-
-_SWITCH = {"1": True, "0": False}
-_DETECTED_SWITCH = {**_SWITCH, "auto": "auto"}
-_VALUES: dict[str, dict[str, Any]] = {
-    "PI_CLEAR_ON_SHRINK": _SWITCH,
-    "PI_HARDWARE_CURSOR": _SWITCH,
-    "PI_HYPERLINKS": _DETECTED_SWITCH,
-    "PI_IMAGE_PROTOCOL": {"none": "none", "0": "none", "kitty": "kitty", "iterm2": "iterm2", "auto": "auto"},
-    "PI_TRUE_COLOR": _DETECTED_SWITCH,
-}
-"""The texts of variables that do not contain any text, with the values that they stand for."""
+"""Environment variables that set one of pi's own settings; those of plugins' settings stand in their declarations."""
 
 Scope: TypeAlias = Literal["global", "project"]
 
@@ -197,10 +181,14 @@ class StoredSource:
             trust = self._trust(default if default in ("always", "never") else "ask")
         if trust.is_trusted:
             layers.append(self._layer("project", report))
-        layers += _environment(self._environ, report)
+        layers += _own_variables(self._environ)
         if self._overrides:
             layers.append(Layer(COMMAND_LINE, copy.deepcopy(dict(self._overrides))))
         return layers, trust
+
+    def variable(self, name: str) -> str | None:
+        """Return the text of an environment variable; None if it is not set, or empty."""
+        return self._environ.get(name) or None
 
     def stamp(self) -> object:
         """Return a value that differs after a scope was changed."""
@@ -260,6 +248,9 @@ class MemorySource:
         """Return both layers."""
         return [*self._layers.values()], self._trust
 
+    def variable(self, name: str) -> str | None:
+        """Return None: variables do not set a program's own settings."""
+
     def stamp(self) -> None:
         """Return None: the layers only change by ``change``."""
 
@@ -272,17 +263,8 @@ class MemorySource:
         edit(self._layers[scope].values)
 
 
-def _environment(environ: Mapping[str, str], report: Callable[[str], None]) -> Iterator[Layer]:
-    """Yield a layer for each environment variable that is set and not empty."""
+def _own_variables(environ: Mapping[str, str]) -> Iterator[Layer]:
+    """Yield a layer for each variable of pi's own settings that is set and not empty."""
     for name, steps in ENVIRONMENT.items():
-        text = environ.get(name)
-        if not text:
-            continue
-        values = _VALUES.get(name)
-        if values is None:
+        if text := environ.get(name):
             yield Layer(name, nested(steps, text))
-        elif text in values:
-            yield Layer(name, nested(steps, values[text]))
-        else:
-            *others, last = values
-            report(f"{name} must be {', '.join(others)} or {last}, not {text!r}; it is ignored.")

@@ -96,7 +96,7 @@ class TestGet:
                 "terminal",
                 (
                     '{"showImages": true, "images": "auto", "imageWidthCells": 80, "hyperlinks": "auto",'
-                    ' "trueColor": "auto", "clearOnShrink": false, "showTerminalProgress": false}\n'
+                    ' "trueColor": "auto", "showTerminalProgress": false, "clearOnShrink": false}\n'
                 ),
             ),
             ("images", '{"autoResize": false, "blockImages": false}\n'),

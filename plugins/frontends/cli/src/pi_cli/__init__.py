@@ -11,7 +11,13 @@ TYPE_CHECKING = False  # type checkers treat it as true; importing typing would 
 if TYPE_CHECKING:
     from typing import Any
 
-    from pi_cli.registrations import register_commands, register_modes, register_permissions, register_subcommands
+    from pi_cli.registrations import (
+        register_commands,
+        register_modes,
+        register_permissions,
+        register_settings,
+        register_subcommands,
+    )
 
 __all__ = [
     "__version__",
@@ -19,10 +25,11 @@ __all__ = [
     "register_commands",
     "register_modes",
     "register_permissions",
+    "register_settings",
     "register_subcommands",
 ]
 
-_HOOKS = ("register_commands", "register_modes", "register_permissions", "register_subcommands")
+_HOOKS = ("register_commands", "register_modes", "register_permissions", "register_settings", "register_subcommands")
 
 __version__ = "1.1.0"
 

@@ -9,9 +9,15 @@ from pi_hookspecs import Command, Mode, Subcommand, hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PermissionStore, PiContext
+    from pi_hookspecs import PermissionStore, PiContext, PluginSetting
 
-__all__ = ["register_commands", "register_modes", "register_permissions", "register_subcommands"]
+__all__ = [
+    "register_commands",
+    "register_modes",
+    "register_permissions",
+    "register_settings",
+    "register_subcommands",
+]
 
 
 @hookimpl
@@ -67,6 +73,14 @@ def register_permissions() -> Sequence[PermissionStore]:
     from pi_cli.permissions import ApprovedPackages, TrustedFolders
 
     return [TrustedFolders(), ApprovedPackages()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare the settings that all front ends at a terminal have."""
+    from pi_terminal_kit.settings import SETTINGS
+
+    return SETTINGS
 
 
 async def _write_bug_report(args: str, ctx: PiContext) -> None:

@@ -6,7 +6,17 @@ from typing import Any
 
 from pi_hookspecs import PluginSetting
 
-__all__ = ["ALLOW_BUILDS", "CATALOGUES", "FIND_LINKS", "INDEX", "INSTALLER", "MIN_AGE_DAYS", "SETTINGS", "VERIFY"]
+__all__ = [
+    "ALLOW_BUILDS",
+    "AUTO_INSTALL",
+    "CATALOGUES",
+    "FIND_LINKS",
+    "INDEX",
+    "INSTALLER",
+    "MIN_AGE_DAYS",
+    "SETTINGS",
+    "VERIFY",
+]
 
 _TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string"}, "default": []}
 
@@ -52,4 +62,10 @@ CATALOGUES = PluginSetting(
     description="Additional catalogues for `pi search`: paths and URLs of JSON files",
     project="nothing",
 )
-SETTINGS = (INSTALLER, INDEX, FIND_LINKS, ALLOW_BUILDS, MIN_AGE_DAYS, VERIFY, CATALOGUES)
+AUTO_INSTALL = PluginSetting(
+    "packages.autoInstall",
+    schema={"type": "boolean", "default": True},
+    description="Install locked packages that are missing when pi starts",
+    project="disable",
+)
+SETTINGS = (AUTO_INSTALL, INSTALLER, INDEX, FIND_LINKS, ALLOW_BUILDS, MIN_AGE_DAYS, VERIFY, CATALOGUES)

@@ -9,9 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Mode, Subcommand, Theme
+    from pi_hookspecs import Mode, PluginSetting, Subcommand, Theme
 
-__all__ = ["register_modes", "register_subcommands", "register_themes"]
+__all__ = ["register_modes", "register_settings", "register_subcommands", "register_themes"]
 
 
 @hookimpl
@@ -41,6 +41,15 @@ def register_subcommands() -> Sequence[Subcommand]:
         Subcommand("attach", run=run, description="Show the session of another pi, e.g. over SSH"),
         Subcommand("web", run=run_web, description="Show the screen in a browser of this computer"),
     ]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare the settings of the full screen, and those that all front ends at a terminal have."""
+    from pi_terminal_kit.settings import SETTINGS as SHARED
+    from pi_tui.declared_settings import SETTINGS
+
+    return [*SETTINGS, *SHARED]
 
 
 @hookimpl

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_tui.declared_settings import EXIT_OUTPUT, IMAGES
 from pi_tui.first_frame import drawn
 from pi_tui.lines.layout import lay_out
 
@@ -23,7 +24,7 @@ _MOST_ROWS = 1000
 
 def print_exit(app: ScreenApp, terminal: Terminal) -> None:
     """Print to the terminal after it was returned to the shell."""
-    wanted = app.session.settings.get_str("fullscreenExitOutput", "transcript")
+    wanted = EXIT_OUTPUT.read(app.session.settings)
     texts = []
     if wanted != "resume-hint":
         graphics = _graphics(app, terminal)
@@ -42,7 +43,7 @@ def _graphics(app: ScreenApp, terminal: Terminal) -> Graphics | None:
 
     if app.painter.graphics is not None:
         return Graphics("kitty", terminal.write)
-    protocol = protocol_of(terminal.environ, app.session.settings.get("terminal.images", "auto"))
+    protocol = protocol_of(terminal.environ, IMAGES.read(app.session.settings))
     return Graphics("iterm", terminal.write) if protocol == "iterm" else None
 
 

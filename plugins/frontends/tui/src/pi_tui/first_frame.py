@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
+from pi_terminal_kit.settings import QUIET_STARTUP
+from pi_tui.declared_settings import TRUE_COLOR
 from pi_tui.lines.footer import footer_rows
 from pi_tui.lines.header import FIRST_HINTS, header_rows
 from pi_tui.lines.look import Look
@@ -26,8 +28,8 @@ __all__ = ["drawn", "early_drawing", "first_frame", "palette_of", "version"]
 
 def first_frame(facts: StartFacts, width: int, height: int) -> str:
     """Return the output that draws the frame: the header, an empty editor, the folder and the branch."""
-    palette = palette_of(facts.theme, facts.environ, facts.settings.get("terminal.trueColor", "auto"))
-    quiet = facts.settings.get_bool("quietStartup", default=False)
+    palette = palette_of(facts.theme, facts.environ, TRUE_COLOR.read(facts.settings))
+    quiet = QUIET_STARTUP.read(facts.settings)
     head = [] if quiet else header_rows(version(), FIRST_HINTS, width)
     rule = Line.of(Run("─" * width, "thinkingOff"))
     footer = footer_rows(_footer(facts), {}, Look(width=width, home=facts.environ.get("HOME", "")))
@@ -40,7 +42,7 @@ def first_frame(facts: StartFacts, width: int, height: int) -> str:
 
 def early_drawing(facts: StartFacts, width: int, height: int) -> Callable[[str], str]:
     """Return a function that draws a text in the editor of the first frame, with the cursor behind it."""
-    palette = palette_of(facts.theme, facts.environ, facts.settings.get("terminal.trueColor", "auto"))
+    palette = palette_of(facts.theme, facts.environ, TRUE_COLOR.read(facts.settings))
 
     def draw(text: str) -> str:
         (row,) = drawn([Line.of(Run(text), Run(" ", reverse=True), Run(" "))], palette)

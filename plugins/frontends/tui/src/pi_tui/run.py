@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pi_core.base.process.signals import OrderlyEnd
 from pi_core.hooks.loop_watch import displaying_blocks
 from pi_tui.blocked import BlockedScreen
+from pi_tui.declared_settings import HARDWARE_CURSOR, MOUSE
 from pi_tui.exit import print_exit
 from pi_tui.session.facts import clean_text
 from pi_tui.session.plugins import skip_waiting
@@ -62,7 +63,7 @@ async def run_app(
     """
     session = app.session
     session.ui, session.has_ui = app.interface, True
-    terminal.shows_cursor = session.settings.get_bool("showHardwareCursor", default=False)
+    terminal.shows_cursor = HARDWARE_CURSOR.read(session.settings)
     code = 1
     with orderly_end(app) as end, displaying_blocks(BlockedScreen(app, terminal)):
         running = asyncio.ensure_future(app.run_async(mouse=_mouse(session)))
@@ -128,7 +129,7 @@ def _bindings(session: Session, environ: Mapping[str, str]) -> tuple[Bindings, l
 
 
 def _mouse(session: Session) -> bool:
-    return session.settings.get_bool("fullscreenMouse", default=True) and os.name == "posix"
+    return MOUSE.read(session.settings) and os.name == "posix"
 
 
 def orderly_end(app: ScreenApp) -> OrderlyEnd:

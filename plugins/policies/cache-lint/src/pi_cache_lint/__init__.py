@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from pi_cache_lint.first import Moment, Observed
     from pi_cache_lint.notices import RequestNotices
     from pi_cache_lint.watch import Watch
-    from pi_hookspecs import Command, ModelUsageEvent, PiAPI, PiContext, Subcommand
+    from pi_hookspecs import Command, ModelUsageEvent, PiAPI, PiContext, PluginSetting, Subcommand
 
-__all__ = ["activate", "register_commands", "register_subcommands"]
+__all__ = ["activate", "register_commands", "register_settings", "register_subcommands"]
 
 
 @hookimpl
@@ -38,6 +38,14 @@ def register_subcommands() -> list[Subcommand]:
     from pi_hookspecs import Subcommand
 
     return [Subcommand("cache", run=run_subcommand, description="Show what broke the prompt cache in a session")]
+
+
+@hookimpl
+def register_settings() -> list[PluginSetting]:
+    """Declare ``showCacheMissNotices``."""
+    from pi_cache_lint.settings import NOTICES
+
+    return [NOTICES]
 
 
 @hookimpl

@@ -9,9 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Service
+    from pi_hookspecs import PluginSetting, Service
 
-__all__ = ["register_services"]
+__all__ = ["register_services", "register_settings"]
 
 
 @hookimpl
@@ -20,3 +20,11 @@ def register_services() -> Sequence[Service]:
     from pi_cache_warming.policy import Savings
 
     return [Savings()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``cacheWarming``."""
+    from pi_cache_warming.settings import MODE
+
+    return [MODE]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_cache_warming.settings import MODE
 from pi_hookspecs import CacheWarmingPlan, Usage
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Savings:
 
     def plan_cache_warming(self, prompt: CachedPrompt, ctx: PiContext) -> CacheWarmingPlan:
         """Return when to refresh the prompt, or why not."""
-        mode = ctx.settings.get_str("cacheWarming", "streaming")
+        mode = MODE.read(ctx.settings)
         if mode == "off":
             return CacheWarmingPlan(warm=False, reason="the setting cacheWarming is off")
         if prompt.phase == "idle" and mode != "idle":

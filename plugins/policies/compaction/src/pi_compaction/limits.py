@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_compaction.settings import (
+    BRANCH_RESERVE,
     ENABLED,
     KEEP_RECENT,
     MODEL_ENABLED,
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from pi_hookspecs import PiContext, SettingsView
 
 __all__ = ["Limits", "branch_reserve", "limits_of", "pinned_texts"]
-
-BRANCH_RESERVE_TOKENS = 16_384
 
 
 class Limits(NamedTuple):
@@ -63,8 +62,7 @@ def limits_of(ctx: PiContext) -> Limits | None:
 
 def branch_reserve(ctx: PiContext, window: int) -> int:
     """Return the tokens of a window that are reserved when a branch is summarised (``branchSummary.reserveTokens``)."""
-    reserve = ctx.settings.get_number("branchSummary.reserveTokens", BRANCH_RESERVE_TOKENS, minimum=0)
-    return _at_most_half(int(reserve), window)
+    return _at_most_half(BRANCH_RESERVE.read(ctx.settings), window)
 
 
 def _at_most_half(reserve: int, window: int) -> int:

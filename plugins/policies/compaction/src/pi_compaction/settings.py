@@ -1,4 +1,4 @@
-"""The settings ``compaction.*``."""
+"""The settings ``compaction.*``, and the limit of summaries of branches."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from pi_hookspecs import PluginSetting
 
 __all__ = [
+    "BRANCH_RESERVE",
     "ENABLED",
     "KEEP_RECENT",
     "MODEL_ENABLED",
@@ -51,4 +52,10 @@ PINNED = PluginSetting(
     description="Sentences that every summary keeps verbatim",
     project="set",
 )
-SETTINGS = (ENABLED, RESERVE, KEEP_RECENT, MODEL_ENABLED, MODEL_RESERVE, MODEL_KEEP_RECENT, PINNED)
+BRANCH_RESERVE = PluginSetting(
+    "branchSummary.reserveTokens",
+    schema={**_TOKENS, "default": 16_384},
+    description="Tokens kept free for the summary of an abandoned branch",
+    project="set",
+)
+SETTINGS = (BRANCH_RESERVE, ENABLED, RESERVE, KEEP_RECENT, MODEL_ENABLED, MODEL_RESERVE, MODEL_KEEP_RECENT, PINNED)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ExpandPromptResult,
         PiAPI,
         PiContext,
+        PluginSetting,
         ResourceKind,
         SystemPromptEvent,
         SystemPromptResult,
@@ -26,6 +27,7 @@ __all__ = [
     "commands_discover",
     "expand_prompt",
     "register_resource_kinds",
+    "register_settings",
     "register_tools",
     "system_prompt",
 ]
@@ -48,6 +50,14 @@ def register_tools() -> Sequence[Tool]:
     from pi_skills.load_tool import load_skill_tool
 
     return [load_skill_tool()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``enableSkillCommands`` and ``enableSkillCreation``."""
+    from pi_skills.settings import SETTINGS
+
+    return SETTINGS
 
 
 @hookimpl

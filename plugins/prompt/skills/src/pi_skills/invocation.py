@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_core import parse_frontmatter
 from pi_hookspecs import CommandInfo, CommandsDiscoverResult, ExpandPromptResult, UnknownName
+from pi_skills.settings import COMMANDS
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext, Resource
@@ -64,4 +65,5 @@ async def instructions(skill: Resource) -> str:
 
 
 def _are_commands(ctx: PiContext) -> bool:
-    return ctx.settings.get_bool("enableSkillCommands", default=True)
+    offered: bool = COMMANDS.read(ctx.settings)
+    return offered

@@ -20,6 +20,7 @@ from pi_cli.results import plain_output
 from pi_cli.words import one_line
 from pi_hookspecs import AgentBusy, PiError
 from pi_terminal_kit.jobs import Jobs
+from pi_terminal_kit.settings import QUIET_STARTUP
 
 if TYPE_CHECKING:
     from pi_cli.options import Options
@@ -193,7 +194,7 @@ class Conversation(DisplayedRun):
     def _greet(self) -> None:
         session = self.local
         messages = len(session.messages)
-        if not session.settings.get_bool("quietStartup", default=False):
+        if not QUIET_STARTUP.read(session.settings):
             model = session.model.reference if session.model is not None else "no model"
             so_far = f", {messages} messages so far" if messages else ""
             self.write_line(f"pi, {model}{so_far}. /help lists the commands, Ctrl-D exits.")

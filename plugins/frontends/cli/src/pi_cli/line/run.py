@@ -23,6 +23,7 @@ from pi_core.host.owners import CodeOwners
 from pi_core.host.writers import printing_plugin
 from pi_hookspecs import PiError
 from pi_terminal_kit.prompt_history import PromptFile
+from pi_terminal_kit.settings import EXTERNAL_EDITOR
 from pi_terminal_kit.streams import StrayLines
 
 if TYPE_CHECKING:
@@ -136,4 +137,4 @@ def _line(conversation: Conversation, keys: LineInput | None, around: Above | Ar
 def _editor(session: AgentSession) -> str:
     from pi_terminal_kit.outside_editor import editor_command
 
-    return editor_command(session.settings.get_str("externalEditor", None), os.environ)
+    return editor_command(EXTERNAL_EDITOR.read(session.settings), os.environ)

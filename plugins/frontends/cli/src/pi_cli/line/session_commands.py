@@ -8,6 +8,7 @@ from pi_cli.line.tail import show_tail
 from pi_cli.line.tree import FILTERS, Row, tree_rows
 from pi_cli.words import one_line, shorten
 from pi_core import below_home
+from pi_terminal_kit.settings import SKIP_SUMMARY_PROMPT, TREE_FILTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ async def clone(conversation: Conversation, _argument: str) -> None:
 async def tree(conversation: Conversation, argument: str) -> None:
     """Draw the tree, and continue from the place that the user chooses."""
     session = conversation.session
-    wanted = argument or session.settings.get_str("treeFilterMode", "default") or "default"
+    wanted = argument or TREE_FILTER.read(session.settings)
     if wanted not in FILTERS:
         conversation.write_line(f"{wanted!r} is not a filter of the tree. Use one of {', '.join(FILTERS)}.")
         return
@@ -124,7 +125,7 @@ async def _chosen(conversation: Conversation, rows: Sequence[Row]) -> Row | None
 async def _go_to(conversation: Conversation, row: Row) -> None:
     session = conversation.session
     summarize = False
-    if not row.is_here and not session.settings.get_bool("branchSummary.skipPrompt", default=False):
+    if not row.is_here and not SKIP_SUMMARY_PROMPT.read(session.settings):
         summarize = await session.ui.confirm("Summarize the abandoned branch for the model?")
     went = await session.navigate_tree(row.entry_id, summarize=summarize)
     if went.cancelled:

@@ -10,6 +10,7 @@ from pi_cli.prompt_run import has_failed
 from pi_cli.results import all_rows, last_line, preview_rows
 from pi_cli.words import one_line, plain_row, shorten
 from pi_core import expand_home
+from pi_terminal_kit.settings import HIDE_THINKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +43,7 @@ class DisplayedRun(PrintRun):
 
     def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
         super().__init__(session, options, screen)
-        self.thinking_shown = not session.settings.get_bool("hideThinkingBlock", default=False)
+        self.thinking_shown = not HIDE_THINKING.read(session.settings)
         self._echoed = 0
         self._before: dict[str, str] = {}
         self._progress: dict[str, str] = {}

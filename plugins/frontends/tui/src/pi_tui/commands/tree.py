@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_terminal_kit.settings import SKIP_SUMMARY_PROMPT, TREE_FILTER
 from pi_tui.commands.chosen import choose, choose_while
 from pi_tui.commands.table import Command
 from pi_tui.selectors.picks import Option, Pick
@@ -34,7 +35,7 @@ class _Summary(NamedTuple):
 
 async def _tree(talk: Talk, argument: str) -> None:
     lists = talk.lists
-    named = argument or talk.session.settings.get_str("treeFilterMode", "default") or "default"
+    named = argument or TREE_FILTER.read(talk.session.settings)
     wanted = next((each for each in FILTERS if each == named), None)
     if wanted is None:
         talk.notice(f"{named!r} is not a filter of the tree. Use one of {', '.join(FILTERS)}.", "warning")
@@ -67,7 +68,7 @@ async def _tree(talk: Talk, argument: str) -> None:
 
 async def _ask_for_summary(talk: Talk) -> _Summary | None:
     """Ask whether to summarize the abandoned branch; return None if the user goes back to the tree."""
-    if talk.session.settings.get_bool("branchSummary.skipPrompt", default=False):
+    if SKIP_SUMMARY_PROMPT.read(talk.session.settings):
         return _Summary(wanted=False)
     while True:
         outcome = await choose(talk, Pick("Summarize branch?", _CHOICES, searched=False))

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
+from pi_tui.declared_settings import SHOW_IMAGES
 from pi_tui.lines.wrap import wrap_text
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _PIXEL = 4
 
 def can_draw(settings: SettingsView, depth: str) -> bool:
     """Whether to draw images: there are colours and a decoder (the extra ``images``), and no setting forbids it."""
-    return depth != "none" and settings.get_bool("terminal.showImages", default=True) and _has_decoder()
+    return depth != "none" and SHOW_IMAGES.read(settings) and _has_decoder()
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events, on
 from textual.app import App
 
+from pi_terminal_kit.settings import QUIET_STARTUP
+from pi_tui.declared_settings import (
+    AUTOCOMPLETE_MAX,
+    HYPERLINKS,
+    IMAGE_WIDTH,
+    IMAGES,
+    MERMAID,
+    OUTPUT_PAD,
+    SCROLLBAR,
+    TRUE_COLOR,
+)
 from pi_tui.dialogs.activities import ActivityList
 from pi_tui.driver import TerminalReply
 from pi_tui.editor.clean import is_control
@@ -132,14 +143,14 @@ class ScreenApp(Controls, Life, App[int]):
             environ,
             self._take_palette,
             self.set_interval,
-            true_color=session.settings.get("terminal.trueColor", "auto"),
+            true_color=TRUE_COLOR.read(session.settings),
         )
-        protocol = protocol_of(environ, session.settings.get("terminal.images", "auto"))
+        protocol = protocol_of(environ, IMAGES.read(session.settings))
         sends = protocol == "kitty" and self.themes.depth == "truecolor"
         self.painter = Painter(
             self.themes.palette,
             Graphics("kitty", self.write_terminal) if sends else None,
-            links=has_links(environ, session.settings.get("terminal.hyperlinks", "auto")),
+            links=has_links(environ, HYPERLINKS.read(session.settings)),
         )
         self._home = home
         self.spinner = Spinner(self.set_interval, self._on_tick)
@@ -159,7 +170,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.look,
             lambda: self.hint("tui.altScreen.bottom"),
             self.clipboards.copy_on_select,
-            scrollbar=lambda: self.session.settings.get_str("fullscreenScrollbar", "auto"),
+            scrollbar=lambda: SCROLLBAR.read(self.session.settings),
         )
         self.board, self.overlays = Board(self), Overlays(self)
         self.above = Clickable(self.painter, name="above", mouse=partial(self.board.mouse, "aboveEditor"))
@@ -219,7 +230,7 @@ class ScreenApp(Controls, Life, App[int]):
 
     async def _find_loaded(self) -> None:
         """Name in the header what the session has loaded."""
-        if self.session.settings.get_bool("quietStartup", default=False):
+        if QUIET_STARTUP.read(self.session.settings):
             return
         loaded = await self.talk.about.loaded()
         if [*loaded] != [*self._loaded]:
@@ -263,8 +274,8 @@ class ScreenApp(Controls, Life, App[int]):
             width=width,
             theme=self.painter.palette.name,
             expanded=self.expanded,
-            padding=int(settings.get_number("outputPad", 1, minimum=0)),
-            diagrams=diagrams_of(settings.get_str("markdown.mermaid", "final")),
+            padding=OUTPUT_PAD.read(settings),
+            diagrams=diagrams_of(MERMAID.read(settings)),
             hide_thinking=self.thinking_hidden,
             cwd=self.talk.cwd,
             home=self._home,
@@ -275,7 +286,7 @@ class ScreenApp(Controls, Life, App[int]):
             drawings=drawings(self.session),
             redrawn=self.redrawn,
             text_of=self._text_of,
-            image_width=int(settings.get_number("terminal.imageWidthCells", 80, minimum=1)),
+            image_width=IMAGE_WIDTH.read(settings),
             graphics=self.painter.graphics,
             hints={name: self.hint(action) for name, action in LOOK_HINTS.items()},
         )
@@ -470,7 +481,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.editor, look, height=self.size.height, work=work, role=role, drawn=drawn, ruled=ruled
         )
         menu = self.completions.menu
-        most = int(self.session.settings.get_number("autocompleteMaxVisible", 5, minimum=1))
+        most = AUTOCOMPLETE_MAX.read(self.session.settings)
         self.menu_box.paint(menu_lines(menu, most, self.width) if menu is not None else ())
 
     def draw_dialog(self) -> None:
@@ -502,7 +513,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.transcript.anchored.set_head(self._own_head() if rows is None else rows)
 
     def _own_head(self) -> Sequence[Line]:
-        if self.session.settings.get_bool("quietStartup", default=False):
+        if QUIET_STARTUP.read(self.session.settings):
             return ()
         expanded, path = self.expanded, self.look(self.width).path
         loaded = [

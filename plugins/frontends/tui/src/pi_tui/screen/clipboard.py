@@ -10,6 +10,7 @@ from pi_hookspecs import ImageContent
 from pi_terminal_kit.clipboard import clipboard_sequence
 from pi_terminal_kit.desktop_clipboard import DesktopClipboard
 from pi_terminal_kit.words import count
+from pi_tui.declared_settings import COPY_ON_SELECT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +69,7 @@ class Clipboard:
         """Copy a new selection of the mouse, unless the setting ``fullscreenCopyOnSelect`` is off."""
         pane = self._app.transcript
         text = pane.selection.text(pane.room[1])
-        wanted = self._app.session.settings.get_bool("fullscreenCopyOnSelect", default=True)
+        wanted = COPY_ON_SELECT.read(self._app.session.settings)
         if wanted and text:
             self.copy(text)
 

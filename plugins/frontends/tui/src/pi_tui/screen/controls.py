@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_hookspecs import PiError
+from pi_terminal_kit.settings import EXTERNAL_EDITOR, HIDE_THINKING
+from pi_tui.declared_settings import DOUBLE_ESCAPE
 from pi_tui.editor.complete.words import WordSource
 from pi_tui.editor.state import Editor
 from pi_tui.keys.actions import ACTIONS
@@ -92,7 +94,7 @@ class Controls(_App):
         """Initialize the attributes, with an empty editor."""
         self.editor = Editor()
         self.expanded = False
-        self.thinking_hidden = self.session.settings.get_bool("hideThinkingBlock", default=False)
+        self.thinking_hidden = HIDE_THINKING.read(self.session.settings)
         self.dialogs: list[Dialog[Any]] = []
         self.history: PromptFile | None = None
         self.clipboards, self.images = Clipboard(self, environ), Images()
@@ -224,7 +226,7 @@ class Controls(_App):
         from pi_terminal_kit.outside_editor import EditorFailed
         from pi_tui.screen.outside import edited
 
-        setting = self.session.settings.get_str("externalEditor", None)
+        setting = EXTERNAL_EDITOR.read(self.session.settings)
         try:
             self.set_text(await edited(self.editor.value, setting, self.suspend))
         except EditorFailed as error:
@@ -315,7 +317,7 @@ class Controls(_App):
 
     def escaped_twice(self) -> None:
         """Run the command that the setting ``doubleEscapeAction`` names, if it exists."""
-        action = self.session.settings.get_str("doubleEscapeAction", "tree")
+        action = DOUBLE_ESCAPE.read(self.session.settings)
         if action in self.talk.own:
             self.run_command(action)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_tui.declared_settings import PROGRESS
 from pi_tui.lines.footer import window_title
 from pi_tui.screen.spinner import is_working
 from pi_tui.terminal import PROGRESS_OFF, PROGRESS_ON
@@ -41,7 +42,7 @@ class Tab:
         working = is_working(state)
         if working != self._working:  # the settings are not read for each frame
             self._working = working
-            self._show_progress(working and self._settings.get_bool("terminal.showTerminalProgress", default=False))
+            self._show_progress(working and PROGRESS.read(self._settings))
 
     def _show_progress(self, shows: bool) -> None:  # noqa: FBT001 - the one thing that it is about
         if shows != self._shows_progress:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import PiError
+from pi_tui.declared_settings import ANTHROPIC_EXTRA_USAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,7 +108,7 @@ def problems_of(session: Session) -> Iterator[str]:
     """Return messages about plugins, settings and costs for the user; each call returns the same ones again."""
     local = session.local
     yield from session.problems()
-    asks = local is not None and local.settings.get_bool("warnings.anthropicExtraUsage", default=True)
+    asks = local is not None and ANTHROPIC_EXTRA_USAGE.read(local.settings)
     if local is not None and local.model is not None and asks:
         yield from filter(None, [local.models.login_note(local.model.provider)])
 
