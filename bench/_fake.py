@@ -32,7 +32,7 @@ DELTA = "sixteen letters "
 """Text of each delta; the whole argument of a call is ``{"path": "x", "content": "<deltas>"}``."""
 
 ASKED = re.compile(r"Answer with (\d+) deltas of (text|varied|argument)(?: in (\d+) seconds)?")
-TURNS = re.compile(r"Read (\S+) (\d+) times")
+TURNS = re.compile(r"Read (\S+) (\d+) times( at once)?")
 
 
 def prompt(deltas: int, kind: str = "text", seconds: int = 0) -> str:
@@ -49,6 +49,11 @@ def prompt(deltas: int, kind: str = "text", seconds: int = 0) -> str:
 def turns_prompt(file: str, times: int) -> str:
     """Return what to say to get so many answers that each call the tool ``read``, and a short text after them."""
     return f"Read {file} {times} times"
+
+
+def calls_prompt(file: str, calls: int) -> str:
+    """Return what to say to get one answer that calls the tool ``read`` so many times, and a short text after it."""
+    return f"Read {file} {calls} times at once"
 
 
 class Fake:
@@ -132,10 +137,11 @@ def varied(deltas: int) -> Iterator[str]:
         yield f"{text[:place]} {text[place + 1 :]}{end}"
 
 
-def read_call(file: str, number: int) -> bytes:
-    """Return all bytes of an answer of Anthropic's that calls ``read``."""
+def read_calls(file: str, numbers: range) -> bytes:
+    """Return all bytes of an answer of Anthropic's that calls ``read``, once for each number."""
     argument = json.dumps({"path": file})
-    return encoded(anthropic.message(anthropic.tool_use(f"call_{number}", "read", deltas=[argument])))
+    calls = [anthropic.tool_use(f"call_{number}", "read", deltas=[argument]) for number in numbers]
+    return encoded(anthropic.message(*calls))
 
 
 def encoded(made: Answer) -> bytes:
@@ -152,10 +158,13 @@ def answer_to(request: Request) -> tuple[bytes, str]:
     refusal = server.refusal(request)
     if refusal is not None:
         return encoded(refusal), refusal.body.decode()
-    turns = TURNS.search(json.dumps(request.json["messages"][0]))
+    last = json.dumps(request.json["messages"][-1])
+    turns = TURNS.search(last) or TURNS.search(json.dumps(request.json["messages"][0]))
     if turns is not None:
         results = json.dumps(request.json["messages"]).count('"tool_result"')
-        return (read_call(turns[1], results) if results < int(turns[2]) else answer(request.path, 1, "text")), ""
+        wanted = results < int(turns[2]) if not turns[3] else TURNS.search(last) is not None
+        calls = read_calls(turns[1], range(results, results + (int(turns[2]) if turns[3] else 1))) if wanted else None
+        return calls or answer(request.path, 1, "text"), ""
     asked = ASKED.search(json.dumps(request.json["messages"][-1]))  # none in what follows a call
     return answer(request.path, int(asked[1]) if asked else 1, asked[2] if asked else "text"), ""
 

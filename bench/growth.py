@@ -1,30 +1,30 @@
 """Whether a step costs more when much is there already: ``uv run python bench/growth.py``, beside the original.
 
 CPU milliseconds of one RPC process for one step, in a session of so many messages, or with so much output. ``growth``
-is ours at a size over ours at the one before, to be read beside the growth of the size itself. ``--messages`` and
-``--megabytes`` set the sizes.
+is ours at a size over ours at the one before, to be read beside the growth of the size itself. The programs take turns.
+``--messages``, ``--megabytes`` and ``--calls`` set the sizes.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
-from _fake import fake_server, prompt, turns_prompt
+from _fake import calls_prompt, fake_server, prompt, turns_prompt
 from _measure import show_table
-from _peer import COMPATIBLE, MODEL, compile_and_say, programs
+from _peer import COMPATIBLE, MODEL, Program, compile_and_say, programs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from _peer import Program
+    from collections.abc import Iterator, Sequence
 
 STAMP, TIME = "2026-01-01T00:00:00.000Z", 1_767_225_600_000
 COST = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
@@ -37,6 +37,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--messages", type=int, nargs="+", default=[400, 1600, 6400])
     parser.add_argument("--megabytes", type=int, nargs="+", default=[1, 10])
+    parser.add_argument("--calls", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--rounds", type=int, default=5, help="of each step, of which the median counts")
     parser.add_argument("--peer-dir", type=Path, default=None, help="where the original is, or is to be, installed")
     parser.add_argument("--no-peer", action="store_true", help="measure ours alone")
@@ -82,6 +83,7 @@ class Process:
     """An RPC process of either program."""
 
     def __init__(self, program: Program, *arguments: str) -> None:
+        self.name = program.name
         self._process = subprocess.Popen(
             [*program.command, "--mode", "rpc", *arguments],
             cwd=program.environ["PWD"],
@@ -90,7 +92,8 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        self._usage = psutil.Process(self._process.pid)
+        self._clock = (~self._process.pid << 3) | 2
+        """The clock of its CPU time, as ``clock_getcpuclockid`` of glibc makes it; /proc counts in ticks of 10 ms."""
 
     def step(self, until: bytes, **command: Any) -> float:
         """Send a command, read until a line contains something, and return the CPU milliseconds of the process.
@@ -100,15 +103,14 @@ class Process:
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        before = self._usage.cpu_times()
+        before = time.clock_gettime_ns(self._clock)
         self._process.stdin.write(json.dumps({"id": "1", **command}).encode() + b"\n")
         self._process.stdin.flush()
         for line in self._process.stdout:
             if b'"success":false' in line[:300]:
                 raise RuntimeError(f"{command['type']}: {line[:500]!r}")
             if until in line:
-                after = self._usage.cpu_times()
-                return float(after.user + after.system - before.user - before.system) * 1000
+                return (time.clock_gettime_ns(self._clock) - before) / 1e6
         raise RuntimeError(f"{command['type']}: the process ended")
 
     def answer(self, **command: Any) -> float:
@@ -128,57 +130,119 @@ class Process:
 
 
 @contextmanager
-def process(program: Program, folder: Path, count: int, model: str = MODEL) -> Iterator[Process]:
-    """Run a program on a session of so many messages."""
-    file = folder / f"{program.name}-{count}.jsonl"
-    write_session(file, count, program.environ["PWD"])
-    running = Process(program, "--model", model, "--session", str(file))
+def processes(
+    programs: Sequence[Program], folder: Path, count: int, model: str = MODEL
+) -> Iterator[list[tuple[Process, Program]]]:
+    """Run each program on a session of so many messages."""
+    running: list[tuple[Process, Program]] = []
     try:
-        running.answer(type="set_auto_compaction", enabled=False)
+        for program in programs:
+            file = session_of(program, folder, count)
+            running.append((Process(program, "--model", model, "--session", str(file)), program))
+            running[-1][0].answer(type="set_auto_compaction", enabled=False)
         yield running
     finally:
-        running.close()
+        for each, _ in running:
+            each.close()
+
+
+def session_of(program: Program, folder: Path, count: int, name: str = "") -> Path:
+    """Write a session of so many messages for a program and return its file."""
+    file = folder / f"{program.name}-{count}{name}.jsonl"
+    write_session(file, count, program.environ["PWD"])
+    return file
 
 
 Steps = dict[tuple[str, int], dict[str, float]]
+Step = Callable[[Process, Program], float]
 
 
-def measure_messages(program: Program, folder: Path, chosen: argparse.Namespace, found: Steps) -> None:
+class Measuring:
+    """Takes a step with the programs in turn; the median counts.
+
+    Attributes:
+        found: Milliseconds by step and size, then by program.
+    """
+
+    def __init__(self, rounds: int) -> None:
+        self.found: Steps = {}
+        self._rounds = rounds
+
+    def note(
+        self, what: str, size: int, running: Sequence[tuple[Process, Program]], step: Step, *, times: int = 0
+    ) -> None:
+        """Measure a step of a size; a program that refuses it has no figure."""
+        took: dict[str, list[float]] = {}
+        refused: set[str] = set()
+        rounds = times or self._rounds + 1  # of several, the first does not count
+        for number in range(rounds):
+            for process, program in running:
+                if process.name in refused:
+                    continue
+                try:
+                    milliseconds = step(process, program)
+                except RuntimeError as error:  # nothing to compact in a short session; the original has no deep trees
+                    refused.add(process.name)
+                    print(f"{process.name}, {what}, {size}: {error!s:.200}")
+                    continue
+                if number or rounds == 1:
+                    took.setdefault(process.name, []).append(milliseconds)
+        medians = {name: statistics.median(figures) for name, figures in took.items() if name not in refused}
+        self.found.setdefault((what, size), {}).update(medians)
+
+
+def command(**fields: Any) -> Step:
+    """Return the step of sending a command."""
+    return lambda process, _program: process.answer(**fields)
+
+
+def ask(message: str) -> Step:
+    """Return the step of sending a prompt."""
+    return lambda process, _program: process.settle(message)
+
+
+def measure_messages(found: Sequence[Program], folder: Path, chosen: argparse.Namespace, measuring: Measuring) -> None:
     """Measure the steps whose cost may grow with the session."""
-
-    def note(what: str, size: int, step: Callable[..., float], *, times: int = chosen.rounds, **command: Any) -> None:
-        try:
-            if times > 1:
-                step(**command)  # this one does not count
-            took = [step(**command) for _ in range(times)]
-        except RuntimeError as error:  # nothing to compact in a short session; the original has no deep trees
-            print(f"{program.name}, {size} messages: {error!s:.200}")
-            return
-        found.setdefault((what, size), {})[program.name] = statistics.median(took)
-
     for count in chosen.messages:
-        with process(program, folder, count) as running:
+        with processes(found, folder, count) as running:
             for name in ("get_messages", "get_entries", "get_tree"):
-                note(name, count, running.answer, type=name)
-            note("export_html", count, running.answer, type="export_html", outputPath=str(folder / "page.html"))
-            note("one request, Messages", count, running.settle, message=prompt(1))
-            note("compact", count, running.answer, times=1, type="compact")
-        with process(program, folder, count, COMPATIBLE) as running:
-            note("one request, Completions", count, running.settle, message=prompt(1))
+                measuring.note(name, count, running, command(type=name))
+            page = command(type="export_html", outputPath=str(folder / "page.html"))
+            measuring.note("export_html, the first", count, running, page, times=1)
+            measuring.note("export_html", count, running, page)
+            measuring.note("one request, Messages", count, running, ask(prompt(1)))
+            measuring.note("compact", count, running, command(type="compact"), times=1)
+        with processes(found, folder, 4) as running:
+            measuring.note("switch_session", count, running, switches(folder, count))
+        with processes(found, folder, count, COMPATIBLE) as running:
+            measuring.note("one request, Completions", count, running, ask(prompt(1)))
 
 
-def measure_output(program: Program, folder: Path, chosen: argparse.Namespace, found: Steps) -> None:
-    """Measure commands that print much, and one run with many calls."""
+def switches(folder: Path, count: int) -> Step:
+    """Return the step of switching to another session of so many messages."""
+    numbers = itertools.count()
+
+    def switch(process: Process, program: Program) -> float:
+        file = session_of(program, folder, count, f"-other-{next(numbers)}")
+        return process.answer(type="switch_session", sessionPath=str(file))
+
+    return switch
+
+
+def measure_output(found: Sequence[Program], folder: Path, chosen: argparse.Namespace, measuring: Measuring) -> None:
+    """Measure commands that print much, and runs with many calls."""
     for size in chosen.megabytes:
-        with process(program, folder, 4) as running:
-            lines = f"seq -f %019.0f {size * 50_000}"
-            took = [running.answer(type="bash", command=lines) for _ in range(chosen.rounds)]
-            found.setdefault(("bash, MB of output", size), {})[program.name] = statistics.median(took)
-    file = Path(program.environ["PWD"]) / "read.txt"
-    file.write_text("line\n" * 30, encoding="utf-8")
-    with process(program, folder, 0) as running:  # the server finds in the first message what to answer
-        once = running.settle(turns_prompt(str(file), TURNS))
-        found.setdefault(("first request, and turns that call read", TURNS), {})[program.name] = once
+        with processes(found, folder, 4) as running:
+            lines = command(type="bash", command=f"seq -f %019.0f {size * 50_000}")
+            measuring.note("bash, MB of output", size, running, lines)
+    for program in found:
+        Path(program.environ["PWD"], "read.txt").write_text("line\n" * 30, encoding="utf-8")
+    for calls in chosen.calls:
+        with processes(found, folder, 4) as running:
+            measuring.note("calls of read in one turn", calls, running, ask(calls_prompt("read.txt", calls)))
+    with processes(found, folder, 0) as running:  # the server finds in the first message what to answer
+        turns = ask(turns_prompt("read.txt", TURNS))
+        measuring.note("first request, and turns that call read", TURNS, running, turns, times=1)
 
 
 def table(found: Steps) -> list[list[str]]:
@@ -189,7 +253,7 @@ def table(found: Steps) -> list[list[str]]:
         ours, theirs = took["pi"], took.get("original")
         growth = f"{ours / before[what][1]:.1f} for {size / before[what][0]:.0f}" if what in before else ""
         ratio = f"{ours / theirs:.2f}" if theirs else "-"
-        rows.append([what, f"{size:,}", f"{ours:.0f}", "-" if theirs is None else f"{theirs:.0f}", ratio, growth])
+        rows.append([what, f"{size:,}", f"{ours:.1f}", "-" if theirs is None else f"{theirs:.1f}", ratio, growth])
         before[what] = (size, max(ours, 1))
     return rows
 
@@ -197,13 +261,14 @@ def table(found: Steps) -> list[list[str]]:
 def main() -> None:
     chosen = options()
     compile_and_say()
-    found: Steps = {}
+    measuring = Measuring(chosen.rounds)
     with tempfile.TemporaryDirectory() as name, fake_server(Path(name)) as fake:
         folder = Path(name)
-        for program in programs(chosen, folder, fake.url):
-            measure_messages(program, folder, chosen, found)
-            measure_output(program, folder, chosen, found)
-    show_table("One step, CPU of the process", ["", "size", "ours ms", "original ms", "ratio", "growth"], table(found))
+        found = programs(chosen, folder, fake.url)
+        measure_messages(found, folder, chosen, measuring)
+        measure_output(found, folder, chosen, measuring)
+    heads = ["", "size", "ours ms", "original ms", "ratio", "growth"]
+    show_table("One step, CPU of the process", heads, table(measuring.found))
 
 
 if __name__ == "__main__":

@@ -82,4 +82,39 @@ async def test_a_wait_that_is_cancelled_leaves_nothing_behind():
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
 
-    assert controller.signal._callbacks == []
+    assert not controller.signal._callbacks
+
+
+def test_withdrawing_a_callback_looks_at_no_other():
+    class Callback:
+        compared = 0
+
+        def __call__(self):
+            raise AssertionError
+
+        def __eq__(self, other):
+            Callback.compared += 1
+            return self is other
+
+        __hash__ = None
+
+    signal = AbortController().signal
+    for forget in [signal.on_abort(Callback()) for _ in range(1_000)]:
+        forget()
+
+    assert Callback.compared == 0
+
+
+def test_a_callback_that_was_passed_twice_is_withdrawn_once():
+    controller, called = AbortController(), []
+
+    def call():
+        called.append(1)
+
+    controller.signal.on_abort(call)
+    forget = controller.signal.on_abort(call)
+    forget()
+    forget()
+    controller.abort()
+
+    assert called == [1]

@@ -26,7 +26,7 @@ class AbortSignal:
 
     def __init__(self) -> None:
         self._reason: str | None = None
-        self._callbacks: list[Callable[[], object]] = []
+        self._callbacks: dict[object, Callable[[], object]] = {}  # by an object of each registration, in order
 
     @property
     def aborted(self) -> bool:
@@ -68,11 +68,11 @@ class AbortSignal:
         if self._reason is not None:
             callback()
             return lambda: None
-        self._callbacks.append(callback)
+        registration = object()
+        self._callbacks[registration] = callback
 
         def forget() -> None:
-            if callback in self._callbacks:
-                self._callbacks.remove(callback)
+            self._callbacks.pop(registration, None)
 
         return forget
 
@@ -91,8 +91,8 @@ class AbortController:
         if signal._reason is not None:  # noqa: SLF001 - the two halves of one value
             return
         signal._reason = reason  # noqa: SLF001
-        callbacks, signal._callbacks = signal._callbacks, []  # noqa: SLF001
-        for callback in callbacks:
+        callbacks, signal._callbacks = signal._callbacks, {}  # noqa: SLF001
+        for callback in callbacks.values():
             try:
                 callback()
             except Exception as error:  # noqa: BLE001 - from a tool or plugin; the others have to stop all the same

@@ -8,7 +8,7 @@ import threading
 import pytest
 from attrs import evolve
 
-from pi_core import AgentContext, LoopConfig
+from pi_core import Agent, AgentContext, LoopConfig
 from pi_core.agent.loop import run_loop
 from pi_hookspecs import AbortController, TextContent, ToolCallResult, ToolResult
 from pi_testing import for_each
@@ -617,3 +617,22 @@ async def test_what_a_tool_raises_is_passed_on_before_it_is_a_result(call):
 
     assert [type(each) for each in raised] == [SystemExit]
     assert ran.results[0].is_error
+
+
+# Many calls in one answer
+
+
+@pytest.mark.slow
+async def test_ten_thousand_calls_of_one_answer_have_their_results_in_order(llm, tool):
+    async def echo(params, signal, update):
+        return ToolResult.text(str(params["n"]))
+
+    agent = Agent(stream=llm.stream, model=llm.model, tools=[tool("t", echo, schema=SCHEMA)])
+    llm.turn(*(llm.call("t", n=number) for number in range(10_000))).turn("done")
+
+    await agent.prompt("go")
+
+    results = [each for each in agent.state.messages if each.role == "toolResult"]
+    assert [each.text for each in results] == [str(number) for number in range(10_000)]
+    assert len({each.tool_call_id for each in results}) == 10_000
+    assert agent.state.messages[-1].text == "done"

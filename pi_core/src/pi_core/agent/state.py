@@ -28,7 +28,6 @@ class AgentState:
     """The configuration, the conversation and the current activity of an agent. Lists are copied when assigned.
 
     Attributes:
-        pending_tool_calls: Ids of the tool calls that are running.
         partial_event: The latest event of the message that is being received; None between messages.
         error_message: Why the last turn failed.
     """
@@ -36,7 +35,7 @@ class AgentState:
     # Not a class of attrs: with a converter for the two sequences, each assignment of ``partial_event`` would be four
     # calls more, for each delta of an answer.
     __slots__ = (
-        *("_messages", "_tools", "error_message", "is_streaming", "model", "partial_event", "pending_tool_calls"),
+        *("_messages", "_pending", "_tools", "error_message", "is_streaming", "model", "partial_event"),
         *("system_prompt", "thinking_level"),
     )
 
@@ -54,7 +53,7 @@ class AgentState:
         self.tools = tools
         self.messages = messages
         self.is_streaming = False
-        self.pending_tool_calls: frozenset[str] = frozenset()
+        self._pending: set[str] = set()
         self.error_message: str | None = None
         self.partial_event: Any = None
 
@@ -75,6 +74,11 @@ class AgentState:
     @messages.setter
     def messages(self, messages: Iterable[AgentMessage]) -> None:
         self._messages = list(messages)
+
+    @property
+    def pending_tool_calls(self) -> frozenset[str]:
+        """Ids of the tool calls that are running."""
+        return frozenset(self._pending)
 
     def __repr__(self) -> str:
         shown = ("model", "thinking_level", "is_streaming", "pending_tool_calls", "error_message")
@@ -104,9 +108,9 @@ class AgentState:
             self.partial_event = None
             self.messages.append(event.message)
         elif kind == "tool_execution_start":  # by name, as a run without calls does not load these classes
-            self.pending_tool_calls |= {cast("ToolExecutionStartEvent", event).tool_call_id}
+            self._pending.add(cast("ToolExecutionStartEvent", event).tool_call_id)
         elif kind == "tool_execution_end":
-            self.pending_tool_calls -= {cast("ToolExecutionEndEvent", event).tool_call_id}
+            self._pending.discard(cast("ToolExecutionEndEvent", event).tool_call_id)
         elif isinstance(event, TurnEndEvent):
             self.error_message = event.message.error_message
 
@@ -119,4 +123,4 @@ class AgentState:
         """Mark the end of a run, and clear its temporary state."""
         self.is_streaming = False
         self.partial_event = None
-        self.pending_tool_calls = frozenset()
+        self._pending.clear()

@@ -70,9 +70,10 @@ async def run_tool(
 async def _bounded(running: Coroutine[Any, Any, ToolResult], signal: AbortSignal) -> ToolResult:
     """Return the tool's result. After an abort the tool has a grace period; then it is cancelled, then abandoned."""
     work = asyncio.create_task(running)
-    abort = asyncio.create_task(signal.wait())
+    aborted = asyncio.get_running_loop().create_future()  # a task for each of many calls would cost more
+    forget = signal.on_abort(lambda: None if aborted.done() else aborted.set_result(None))
     try:
-        await asyncio.wait((work, abort), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((work, aborted), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             await asyncio.wait((work,), timeout=ABORT_GRACE)
         if not work.done():
@@ -84,7 +85,8 @@ async def _bounded(running: Coroutine[Any, Any, ToolResult], signal: AbortSignal
         await asyncio.wait((work,), timeout=ABORT_GRACE)
         raise
     finally:
-        abort.cancel()
+        forget()
+        aborted.cancel()
 
 
 async def _result_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -55,16 +56,27 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         return items if isinstance(value, list) else tuple(items)
-    if attrs.has(type(value)):
-        kept = _UNTOUCHED | {"data"} if hasattr(value, "mime_type") else _UNTOUCHED
-        fields = {
-            field.alias or field.name: new
-            for field in attrs.fields(type(value))
-            if field.init and field.name not in kept
-            if (new := _mapped(old := getattr(value, field.name), change)) is not old
-        }
-        return attrs.evolve(value, **fields) if fields else value
-    return value
+    changed = {}
+    kind: Any = type(value)  # mypy does not see that a class can be hashed
+    for name, alias in _fields(kind):
+        old = getattr(value, name)
+        if type(old) not in _WITHOUT_TEXT and (new := _mapped(old, change)) is not old:
+            changed[alias] = new
+    return attrs.evolve(value, **changed) if changed else value
+
+
+_WITHOUT_TEXT = frozenset({bool, float, int, type(None)})
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, str], ...]:
+    """Return the fields of an attrs class that may contain texts, each with its name in the constructor."""
+    if not attrs.has(kind):
+        return ()
+    fields = attrs.fields(kind)
+    is_image = hasattr(kind, "mime_type") or any(field.name == "mime_type" for field in fields)
+    kept = _UNTOUCHED | {"data"} if is_image else _UNTOUCHED
+    return tuple((field.name, field.alias or field.name) for field in fields if field.init and field.name not in kept)
 
 
 _SHORTEST_NAME = 8

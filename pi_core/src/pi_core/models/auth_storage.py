@@ -59,6 +59,7 @@ class AuthStorage:
         """Called with the value of every key and configured header of a request, and with the secrets of plugins."""
         self._stored: dict[str, dict[str, Any]] = {}
         self._seen: tuple[int, int] | None = None
+        self._known: tuple[tuple[dict[str, Any], ...], dict[str, str]] | None = None
         self._memory_lock = asyncio.Lock()
         secret_sources.add(self)
         self.problem: str | None = None
@@ -143,10 +144,15 @@ class AuthStorage:
         """Return the secrets that ``redaction`` replaces, each with its source; see ``KnownSecret``."""
         from pi_core.base.secret_redaction import secrets_in
 
-        found = dict(self._used)
-        found |= {value: provider for provider, entry in self._read().items() for value in secrets_in(entry)}
-        found |= {key: provider for provider, key in self._runtime.items()}
-        return found | {value: name for name, text in self._environ.items() for value in secrets_in({name: text})}
+        basis = (self._read(), dict(self._environ), dict(self._runtime), dict(self._used))
+        if self._known is None or self._known[0] != basis:
+            stored, environ, runtime, used = basis
+            found = dict(used)
+            found |= {value: provider for provider, entry in stored.items() for value in secrets_in(entry)}
+            found |= {key: provider for provider, key in runtime.items()}
+            found |= {value: name for name, text in environ.items() for value in secrets_in({name: text})}
+            self._known = basis, found  # asked with each entry that is stored
+        return dict(self._known[1])
 
     # Key lookup
 

@@ -20,8 +20,13 @@ M = TypeVar("M", bound="AgentMessage")
 E = TypeVar("E", bound="SessionEntry")
 
 
+_IMMUTABLE = frozenset({bool, float, int, str, type(None)})
+
+
 def copy_data(value: Any) -> Any:
     """Return a deep copy of plain data; a value that cannot be copied is returned unchanged."""
+    if type(value) is dict and all(type(each) in _IMMUTABLE for each in value.values()):
+        return value.copy()  # the arguments of most calls
     try:
         return deepcopy(value)
     except Exception:  # noqa: BLE001 - a tool may put anything into its details

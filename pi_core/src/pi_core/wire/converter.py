@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import attrs
@@ -232,13 +233,14 @@ def _fields_encoder(kind: type[Any]) -> Encoder:
         if field.metadata.get("wire", True) and not (keeps_extra and field.name == "extra")
     ]
     plan.sort(key=lambda item: item[1] not in _TAGS)  # first, as the TypeScript pi writes them
+    keys = [(key, optional) for _, key, optional in plan]
+    read = _reader_of_fields([name for name, _, _ in plan])
     tag = getattr(kind, "type", None)  # events have it on the class, blocks and entries on the instance
     start = {"type": tag} if isinstance(tag, str) else {}
 
     def encode(value: Any) -> dict[str, Any]:
         wire: dict[str, Any] = start.copy()
-        for name, key, optional in plan:
-            item = getattr(value, name)
+        for (key, optional), item in zip(keys, read(value), strict=True):
             if type(item) not in _AS_IT_IS:
                 wire[key] = _encode_or_placeholder(item)
             elif item is not None or not optional:
@@ -249,6 +251,13 @@ def _fields_encoder(kind: type[Any]) -> Encoder:
         return wire
 
     return encode
+
+
+def _reader_of_fields(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+    """Return a function that reads all attributes of these names in one call."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: [getattr(value, name) for name in names]
 
 
 def _encode_or_placeholder(item: Any) -> Any:

@@ -95,3 +95,24 @@ def test_pythons_message_about_a_mistake_is_put_in_plain_words(builder, slip):
         f"The request cannot be made, or its answer cannot be read ({type(slip).__name__}: {slip}). "
     )
     assert "models.json" in message
+
+
+def test_the_ids_of_earlier_calls_are_not_looked_at_again_for_each_call(builder):
+    class CountedId(str):
+        __slots__ = ()
+        hashed = 0
+
+        def __hash__(self):
+            CountedId.hashed += 1
+            return str.__hash__(self)
+
+    for number in range(1_000):
+        builder.tool_call_start(CountedId(number), "read")
+
+    assert CountedId.hashed < 10 * 1_000
+
+
+def test_a_repeated_id_of_a_call_is_changed_each_time(builder):
+    ids = [builder.tool_call_start(each, "read").id for each in ("a", "a", "a_2", "a", "b|x", "b|x")]
+
+    assert ids == ["a", "a_2", "a_2_2", "a_3", "b|x", "b_2"]

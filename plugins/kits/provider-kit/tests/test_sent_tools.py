@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import AssistantMessage, Model, TextContent, ToolCall, ToolResultMessage
 from pi_provider_kit import RULES, AnswerBuilder, SentTools, transform_messages
+from pi_provider_kit.tool_schemas import renames_properties
 from pi_testing import for_each
 from pi_testing.stand_ins import make_tool
 
@@ -118,6 +119,23 @@ def test_repaired_arguments_are_the_tool_s_own_too():
     builder.tool_call_end(start.content_index)
 
     assert builder.done().message.tool_calls[0].arguments == {"$.a": "x"}
+
+
+def test_a_tool_is_looked_at_once_however_many_calls_an_answer_has(monkeypatch):
+    looked_at = []
+
+    def renames(parameters, rules):
+        looked_at.append(parameters)
+        return renames_properties(parameters, rules)
+
+    monkeypatch.setattr("pi_provider_kit.sent_tools.renames_properties", renames)
+    renamed = evolve(make_tool("b"), parameters={"type": "object", "properties": {"$.a": {"type": "string"}}})
+    tools = SentTools([make_tool("a"), renamed], CLAUDE)
+    arguments = {"_.a": "x"}
+
+    assert all(tools.arguments("a", arguments) is arguments for _ in range(100))
+    assert all(tools.arguments("b", arguments) == {"$.a": "x"} for _ in range(100))
+    assert len(looked_at) == 2
 
 
 NAMES = st.text(max_size=80) | st.sampled_from(["my.tool", "my_tool", "my_tool_2", "_", "x" * 70, "x" * 64])

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.plugin_api.clean_lines import CleanStream
+from pi_redact.formats import FORMATS, _candidates, _possible, lowered
 from pi_redact.redactor import Redactor
 
 NAMES = (
@@ -267,3 +268,18 @@ def test_a_key_in_an_address_that_is_a_secret_itself_leaves_no_rest(made_up):
     assert "private-repository" not in clean
     assert key not in clean
     assert clean.endswith(" now")
+
+
+WORDS = [start for each in FORMATS for start in each.starts]
+
+
+@given(st.lists(st.sampled_from([*WORDS, "a1", "word", "://", " ", "\n", "=", "x" * 14, "É", "\u0130"]), max_size=12))
+def test_the_formats_that_may_occur_are_those_whose_fixed_text_is_where_it_is_searched(parts):
+    text = "".join(parts)
+    words, lower = _candidates(text), lowered(text)
+
+    def searched(each):
+        return words if each.is_word else lower if each.ignores_case else text
+
+    expected = [n for n, each in enumerate(FORMATS) if any(start in searched(each) for start in each.starts)]
+    assert [*_possible(text)] == expected

@@ -45,6 +45,7 @@ class AnswerBuilder(MessageBuilder):
         super().__init__(model, PartialJson())
         self.tools = tools
         self._dropped = 0
+        self._call_ids: set[str] = set()
 
     def received(self, index: int) -> str:
         """Return the text of a block so far."""
@@ -60,11 +61,11 @@ class AnswerBuilder(MessageBuilder):
 
     def tool_call_start(self, call_id: str, name: str) -> ToolCallStart:
         """Open a tool call. A duplicate id is changed: results are matched to calls by id."""
-        used = {block.id for block in self._blocks if block.kind == "toolCall"}
         own, number = call_id, 1
-        while own in used:
+        while own in self._call_ids:
             number += 1
             own = f"{call_id.partition('|')[0]}_{number}"  # Responses: without the other call's item id
+        self._call_ids.add(own)
         return super().tool_call_start(own, name if self.tools is None else self.tools.ours(name))
 
     def tool_call_end(self, index: int, *, thought_signature: str | None = None) -> ToolCallEnd:

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_provider_kit.sendable import rules_of
-from pi_provider_kit.tool_schemas import fitting_name, original_arguments, sendable_schema
+from pi_provider_kit.tool_schemas import (
+    fitting_name,
+    original_arguments,
+    renames_properties,
+    sendable_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,6 +48,7 @@ class SentTools:
         self._tools: dict[str, Tool] = {}
         self._sent: dict[str, str] = {}
         self._ours: dict[str, str] = {}
+        self._renames: dict[str, bool] = {}  # looked at once, however many calls an answer has
         for tool in tools:
             if tool.name not in self._tools:
                 self._tools[tool.name] = tool
@@ -76,7 +82,12 @@ class SentTools:
     def arguments(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call as the tool of this name expects them; the same object if nothing changes."""
         tool = self._tools.get(name)
-        return arguments if tool is None else original_arguments(arguments, tool.parameters, self.rules)
+        if tool is None:
+            return arguments
+        renames = self._renames.get(name)
+        if renames is None:
+            renames = self._renames[name] = renames_properties(tool.parameters, self.rules)
+        return original_arguments(arguments, tool.parameters, self.rules) if renames else arguments
 
     def fitting(self, name: str) -> str:
         """Return a name that the API accepts for the one given, whichever tools there are; codecs may override it."""

@@ -16,7 +16,7 @@ from pi_provider_kit.text import clean_json
 if TYPE_CHECKING:
     from pi_provider_kit.sendable import NameRule, Rules
 
-__all__ = ["fitting_name", "original_arguments", "sendable_schema"]
+__all__ = ["fitting_name", "original_arguments", "renames_properties", "sendable_schema"]
 
 _DEPTH = 32
 """Levels of a schema; what is deeper may be anything."""
@@ -79,6 +79,11 @@ def original_arguments(arguments: dict[str, Any], parameters: Any, rules: Rules)
         return arguments
     changed: dict[str, Any] = _restored(arguments, [parameters], parameters, {new: old for old, new in renamed.items()})
     return changed
+
+
+def renames_properties(parameters: Any, rules: Rules) -> bool:
+    """Return whether properties of a tool have other names for the API, so that its calls have to be turned back."""
+    return rules.keys is not None and isinstance(parameters, Mapping) and bool(_renamed(parameters, rules.keys))
 
 
 def fitting_name(name: str, rule: NameRule) -> str:

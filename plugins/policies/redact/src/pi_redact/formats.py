@@ -19,7 +19,7 @@ from attrs import frozen
 from pi_redact.chance import is_base64_credentials, is_jwt, is_mixed, is_placeholder, is_random, is_varied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = ["FORMATS", "Format", "lowered", "matches"]
 
@@ -376,32 +376,53 @@ def matches(text: str, numbers: Iterable[int] | None = None) -> Iterator[tuple[i
                 yield (*match.span("key"), each.name)
 
 
-def _possible(text: str) -> Iterator[int]:
-    """Yield the formats that may occur in a text, by the fixed texts in its words."""
+def _possible(text: str) -> Sequence[int]:
+    """Return the formats that may occur in a text, in order, by the fixed texts in its words."""
+    starts = _starts()
+    searches = [(text, starts.in_text), (lowered(text), starts.in_lower_case)]
     words = _candidates(text)
-    beginnings = frozenset(_BEGINNING.findall(words))
-    in_lower_case = lowered(text)
-    for number, each in enumerate(FORMATS):
-        searched = words if each.is_word else in_lower_case if each.ignores_case else text
-        for start, beginning in _starts()[number]:
-            if (beginning is None or beginning in beginnings) and start in searched:
-                yield number
-                break
+    if words:
+        searches.append((words, starts.in_words))
+        beginnings = frozenset(_BEGINNING.findall(words))
+        searches += ((words, starts.by_beginning[each]) for each in beginnings & starts.by_beginning.keys())
+    return sorted({number for searched, fixed in searches for number, start in fixed if start in searched})
 
 
 _BEGINNING = re.compile(r"[_.~$-](?<=(...))", re.DOTALL)
 """Three characters up to one that most fixed texts have: one pass tells which of these texts are absent."""
 
 
+@frozen
+class _Starts:
+    """The fixed texts of all formats, each with the index of its format, by where they are searched.
+
+    Attributes:
+        in_text: Searched in a text as it is.
+        in_lower_case: Searched in the text in lower case.
+        in_words: Searched in the words that may be keys.
+        by_beginning: Searched there if ``_BEGINNING`` finds the key of this dict.
+    """
+
+    in_text: list[tuple[int, str]]
+    in_lower_case: list[tuple[int, str]]
+    in_words: list[tuple[int, str]]
+    by_beginning: dict[str, list[tuple[int, str]]]
+
+
 @cache
-def _starts() -> tuple[tuple[tuple[str, str | None], ...], ...]:
-    """Return each format's fixed texts, and the three characters in each for which ``_BEGINNING`` searches, if any."""
-
-    def of(each: Format, start: str) -> tuple[str, str | None]:
-        found = _BEGINNING.search(start) if each.is_word else None
-        return start, found[1] if found is not None else None
-
-    return tuple(tuple(of(each, start) for start in each.starts) for each in FORMATS)
+def _starts() -> _Starts:
+    starts = _Starts([], [], [], {})
+    for number, each in enumerate(FORMATS):
+        for start in each.starts:
+            found = _BEGINNING.search(start) if each.is_word else None
+            if found is not None:
+                where = starts.by_beginning.setdefault(found[1], [])
+            elif each.is_word:
+                where = starts.in_words
+            else:
+                where = starts.in_lower_case if each.ignores_case else starts.in_text
+            where.append((number, start))
+    return starts
 
 
 def _occurrences(pattern: re.Pattern[str], each: Format, text: str) -> Iterator[re.Match[str]]:
