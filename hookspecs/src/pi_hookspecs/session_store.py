@@ -107,7 +107,8 @@ class IndexedEntries(Protocol):
     have a method ``message(number) -> AgentMessage | None``, if reading only the message of an entry is faster; when
     that returns None, core reads the entry. A method ``line(number) -> bytes | None`` returns the
     JSON of an entry as it is stored, without a newline, for answers that pass it on; None if an entry has to be made of
-    it, because it is of an older format, unusual or damaged.
+    it, because it is of an older format, unusual or damaged. A method ``message_line(number) -> bytes | None`` returns
+    the JSON of its message alone in the same way.
     """
 
     @property

@@ -14,6 +14,7 @@ from attrs import evolve, fields_dict
 from pi_core.session.ids import milliseconds
 from pi_core.session.instructions import is_record, is_record_at
 from pi_core.session.lazy_messages import LazyMessages, paused_gc
+from pi_core.session.tree import NO_ENTRY
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.deferred import frozen
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
@@ -22,7 +23,7 @@ from pi_hookspecs.session_context import ModelChoice, SessionContext
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pi_core.session.tree import SessionTree
     from pi_hookspecs import AgentMessage, CompactionEntry, ContextEditEntry, SessionEntry, SessionHeader, ToolCall
@@ -106,6 +107,7 @@ class BranchContext:
         self._numbers: list[int] = []  # the entries with messages
         self._removed: set[int] = set()  # the entries that an edit removed
         self._parsed: dict[int, AgentMessage] = {}  # messages that were parsed or changed by an edit
+        self._edited: set[int] = set()  # the entries that an edit changed
         self._level: str | None = None
         self._model: ModelChoice | None = None
 
@@ -146,6 +148,21 @@ class BranchContext:
     def _read(self, number: int) -> AgentMessage:
         message = self._tree.stored_message(number)
         return message if message is not None else _message_of(self._tree.entry(number))
+
+    def lines(self, messages: Iterable[AgentMessage]) -> Iterator[bytes]:
+        """Yield messages as JSON: those that were read from the store as they are stored, if it says that they may be.
+
+        A stored message is recognised as the object that was read; a program that changes what is in it, such as the
+        arguments of a call, does not change what is stored.
+        """
+        from pi_core.wire import dumps
+
+        edited = self._edited
+        stored = {id(message): number for number, message in self._parsed.items() if number not in edited}
+        for message in messages:
+            number = stored.get(id(message), NO_ENTRY)
+            line = None if number == NO_ENTRY else self._tree.message_line(number)
+            yield dumps(message) if line is None else line
 
     def projection(self) -> list[Projected]:
         """Return the messages of the context, each with its entry."""
@@ -194,7 +211,7 @@ class BranchContext:
 
     def _build(self, path: Sequence[int]) -> None:
         tree = self._tree
-        self._numbers, self._removed, self._parsed = [], set(), {}
+        self._numbers, self._removed, self._parsed, self._edited = [], set(), {}, set()
         start = 0
         compaction = self._last_entry(path, "compaction")
         if compaction is not None:
@@ -230,6 +247,7 @@ class BranchContext:
             self._removed.add(target)
         else:
             self._removed.discard(target)
+            self._edited.add(target)
             self._parsed[target] = edited_message(_message_of(self._tree.entry(target)), edit.replacement.content)
 
     # The settings

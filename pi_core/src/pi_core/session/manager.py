@@ -13,7 +13,7 @@ from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
     import builtins  # the method ``list`` hides the type
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -348,6 +348,10 @@ class SessionManager:
     def conversation(self) -> builtins.list[AgentMessage]:
         """Return the messages of the context, all parsed, without damaged messages and records."""
         return self.open_session.conversation()
+
+    def message_lines(self, messages: Iterable[AgentMessage]) -> Iterator[bytes]:
+        """Yield messages of the conversation as JSON, without a newline: as they are stored, where that is possible."""
+        return self.open_session.context.lines(messages)
 
     def append_message(self, message: AgentMessage) -> str:
         """Append a message; a plugin's message becomes a custom message entry.

@@ -53,6 +53,7 @@ class SessionTree:
         self._parses = isinstance(getattr(stored, "index", None), EntryIndex)
         self._read_message: Callable[[int], AgentMessage | None] | None = getattr(stored, "message", None)
         self._read_line: Callable[[int], bytes | None] | None = getattr(stored, "line", None)
+        self._read_message_line: Callable[[int], bytes | None] | None = getattr(stored, "message_line", None)
         self._appended: list[SessionEntry] = []
         self._ids = list(index.ids)
         self._stored_count = len(self._ids)
@@ -156,6 +157,11 @@ class SessionTree:
         from pi_core.wire import dumps
 
         return dumps(self.entry(number))
+
+    def message_line(self, number: int) -> bytes | None:
+        """Return an entry's message as JSON, as it is stored; None if the store does not say that it may be."""
+        read = self._read_message_line
+        return read(number) if read is not None and number < self._stored_count else None
 
     def append(self, entry: SessionEntry) -> int:
         """Add an entry and make it the leaf."""

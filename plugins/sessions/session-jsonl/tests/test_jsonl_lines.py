@@ -8,10 +8,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pi_core.session.context import BranchContext
 from pi_core.session.tree import SessionTree
 from pi_core.wire import to_wire
+from pi_hookspecs import (
+    CompactionEntry,
+    ContextEditEntry,
+    EditedContent,
+    MessageEntry,
+    TextContent,
+    UserMessage,
+)
 from pi_session_jsonl.store import JsonlSessionStore
 
+STAMP = "2026-01-01T00:00:00.000Z"
 COST = {"input": 0.1, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0.1}
 USAGE = {"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 3, "cost": COST}
 ANSWER = {"api": "a", "provider": "p", "model": "m", "usage": USAGE, "stopReason": "stop"}
@@ -84,5 +94,70 @@ def test_messages_of_today_are_passed_on_without_making_entries_of_them(tmp_path
         assert [*tree.entries().lines()] == [line.encode() for line in lines]
         with pytest.raises(TypeError):
             tree.entry(0)
+    finally:
+        stored.close()
+
+
+class Conversation:
+    """A stored session and the context of its branch, to which entries are appended."""
+
+    def __init__(self, stored):
+        self.tree = SessionTree(stored.entries)
+        self.context = BranchContext(self.tree, stored.header)
+
+    def append(self, make, **fields):
+        before = self.tree.leaf
+        parent = {"id": f"n{len(self.tree)}", "parent_id": self.tree.id(before), "timestamp": STAMP}
+        entry = make(**parent, **fields)
+        self.context.appended(self.tree.append(entry), entry, before)
+
+    def messages(self):
+        return [*self.context.get().messages]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(messages(), min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=3),
+    st.none() | st.integers(0, 5),
+)
+def test_messages_of_the_conversation_say_the_same_as_they_are_stored(tmp_path_factory, place, found, edits, kept):
+    lines = [entry_line(number, message) for number, message in enumerate(found)]
+    stored = JsonlSessionStore(place).open(str(opened(tmp_path_factory.mktemp("lines"), lines)))
+    try:
+        conversation = Conversation(stored)
+        before = conversation.messages()
+        for target, removes in edits:
+            content = None if removes else EditedContent("changed")
+            conversation.append(ContextEditEntry, target_id=f"e{target % len(found)}", replacement=content)
+        if kept is not None:
+            first = f"e{kept % len(found)}"
+            conversation.append(CompactionEntry, summary="before", first_kept_entry_id=first, tokens_before=9)
+        conversation.append(MessageEntry, message=UserMessage(content=(TextContent("new"),), timestamp=9))
+
+        for messages in (conversation.messages(), before):
+            assert [json.loads(line) for line in conversation.context.lines(messages)] == to_wire(messages)
+    finally:
+        stored.close()
+
+
+def test_stored_messages_of_the_conversation_are_not_encoded_again(tmp_path, place, monkeypatch):
+    lines = [entry_line(number, message) for number, message in enumerate(MESSAGES[:5])]
+    stored = JsonlSessionStore(place).open(str(opened(tmp_path, lines)))
+    encoded = []
+
+    def dumps(value):
+        encoded.append(value)
+        return b"{}"
+
+    monkeypatch.setattr("pi_core.wire.dumps", dumps)
+    try:
+        conversation = Conversation(stored)
+        new = UserMessage(content=(TextContent("new"),), timestamp=9)
+        conversation.append(MessageEntry, message=new)
+        written = [*conversation.context.lines(conversation.messages())]
+
+        assert written[:5] == [line[line.index('"message":') + 10 : -1].encode() for line in lines]
+        assert encoded == [new]
     finally:
         stored.close()

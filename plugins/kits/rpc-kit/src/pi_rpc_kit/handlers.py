@@ -96,7 +96,8 @@ def _get_state(session: Session, _asked: Any, _: Id) -> Answer:
 
 
 def _get_messages(session: Session, _asked: Any, _: Id) -> Answer:
-    return {"messages": to_wire(_here(session).messages)}
+    here = _here(session)
+    return JsonText(b'{"messages":[' + b",".join(here.session_manager.message_lines(here.messages)) + b"]}")
 
 
 def _get_session_stats(session: Session, _asked: Any, _: Id) -> Answer:

@@ -76,10 +76,20 @@ class StoredEntries:
 
     def line(self, number: int) -> bytes | None:
         """Return the line of a message if it can be passed on as it is, without making an entry of it; else None."""
+        return self.raw(number) if self._is_passed_on(number) else None
+
+    def message_line(self, number: int) -> bytes | None:
+        """Return the message of an entry as ``line`` would, without the rest of its line."""
+        if not self._is_passed_on(number):
+            return None
+        place = self._place_of_message(number)
+        return self._lines.data[place] if place is not None else None
+
+    def _is_passed_on(self, number: int) -> bool:
         known = self._passed_on.get(number)
         if known is None:
             known = self._passed_on[number] = self._is_current(number)
-        return self.raw(number) if known else None
+        return known
 
     def _is_current(self, number: int) -> bool:
         """Whether an entry is a message in today's format."""
