@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pi_hookspecs.deferred import field, frozen
@@ -35,6 +36,7 @@ _PLACES = frozenset(("dir", "file", "path", "port", "sock"))
 _WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Return whether the value of a variable, a field or a header of this name is a secret.
 

@@ -32,14 +32,14 @@ class ErrorLog:
         self._handler: RotatingFileHandler | None = None
 
     def write(self, text: str, clean: Callable[[str], str]) -> None:
-        """Write a line without secrets; a file that cannot be written is not an error."""
+        """Write lines without secrets; a file that cannot be written is not an error."""
         import logging
 
         with suppress(Exception):  # of a plugin that takes secrets out: then the line is not written
             if self._handler is None:
                 self._handler = _open_log(self._file)
-            record = logging.LogRecord(self._plugin, logging.INFO, "", 0, clean(text), None, None)
-            self._handler.emit(record)
+            for line in clean(text).split("\n"):
+                self._handler.emit(logging.LogRecord(self._plugin, logging.INFO, "", 0, line, None, None))
 
     def close(self) -> None:
         """Close the file."""

@@ -136,7 +136,7 @@ class Process:
         child: The program with its pipes.
         output: Receives its standard output.
         serve: Returns the result of a call; it may raise.
-        log: Called with each line of its standard error.
+        log: Called with lines of its standard error, one or several.
         take: Functions for messages that need no reply, by their type.
         keeps_calls: Whether calls of a request go on when it is answered; else they end with it.
 
@@ -378,11 +378,12 @@ class Process:
         self._take_stderr(splitter.end())
 
     def _take_stderr(self, lines: list[bytes | None]) -> None:
-        for line in lines:
-            text = "(a line that is too long)" if line is None else line.decode("utf-8", "replace")
+        texts = ["(a line that is too long)" if line is None else line.decode("utf-8", "replace") for line in lines]
+        for text in texts:
             if text.strip() and not self._last_words.startswith(_LAST):
                 self._last_words = text.strip()[:200]
-            self._log(text)
+        if texts:
+            self._log("\n".join(texts))  # together: taking out secrets costs as much for a line as for many
 
     def _take_at_once(self, line: bytes | None) -> bool:
         """Take a line if it is an answer or a drawing, written as most programs write it; return whether it is."""

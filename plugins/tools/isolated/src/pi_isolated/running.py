@@ -352,7 +352,7 @@ class ProgramProcess:
                 child,
                 output,
                 self._serve,
-                lambda line: self._log.write(line, ctx.secrets.clean),
+                lambda lines: self._log.write(lines, ctx.secrets.clean),
                 {
                     "registers": self._take_registers,
                     "blame": self._take_failure,
