@@ -64,6 +64,29 @@ class Broken(MemoryStore):
             "test_a_fork_and_its_source_go_their_own_ways",
         },
     ),
+    "fork_in_the_order_of_the_source": (
+        """
+class Broken(MemoryStore):
+    def fork(self, source, header, numbers):
+        return super().fork(source, header, sorted(numbers))
+""",
+        {"test_a_fork_has_the_entries_asked_for_in_the_order_asked_for"},
+    ),
+    "the_first_name_stays": (
+        """
+from attrs import evolve
+
+class Broken(MemoryStore):
+    def list(self, cwd=None, progress=None):
+        found = super().list(cwd, progress)
+        return [evolve(each, name=self._first_name(each) or each.name) for each in found]
+
+    def _first_name(self, info):
+        entries = self._sessions[info.id].entries
+        return next((each.name for each in entries if each.type == "session_info"), None)
+""",
+        {"test_the_name_of_a_session_is_the_last_one_that_it_was_given"},
+    ),
     "fork_shares_entries": (
         """
 class Broken(MemoryStore):

@@ -147,6 +147,19 @@ class StoreRows:
         assert (info.modified - info.created).total_seconds() == 120  # noqa: PLR2004 - entry makes one a minute
         assert store.open(info.path).header.id == "one"
 
+    async def test_the_name_of_a_session_is_the_last_one_that_it_was_given(self, store: SessionStore) -> None:
+        names = [
+            SessionInfoEntry(id=name, parent_id=None, timestamp=header().timestamp, name=name)
+            for name in ("first", "second", "last")
+        ]
+        session = store.create(header())
+        session.append([entry(0), names[0], answer(1)])
+        session.append([names[1], entry(2)])
+        session.append([names[2]])
+        session.close()
+
+        assert [each.name for each in store.list(HERE)] == ["last"]
+
     async def test_a_list_reports_its_progress(self, store: SessionStore) -> None:
         for name in ("one", "two", "three"):
             store.create(header(name)).append([entry(0), answer(1)])
@@ -172,10 +185,10 @@ class StoreRows:
         source.close()
         source = store.open(source.reference)
         source.append([answer(3)])
-        fork = store.fork(source, header("two", "/elsewhere", source.reference), [0, 1, 3])
+        fork = store.fork(source, header("two", "/elsewhere", source.reference), [3, 0, 1])
 
         opened = store.open(fork.reference)
-        assert all_of(fork) == all_of(opened) == [entry(0), answer(1), answer(3)]
+        assert all_of(fork) == all_of(opened) == [answer(3), entry(0), answer(1)]
         assert opened.header == header("two", "/elsewhere", source.reference)
         assert [each.id for each in store.list("/elsewhere")] == ["two"]
 
