@@ -48,6 +48,9 @@ class FullUserInterface(UserInterface, Protocol):
     Without a screen, ``custom`` calls its fallback; widgets, header and footer that are components are
     displayed as lines of 80 cells if the front end displays lines; everything else does nothing.
 
+    ``notify`` and the methods that begin with ``set_`` may be called from any thread, such as that of a tool without
+    ``async``; dialogs only in the event loop.
+
     Dialogs are awaited: ``if await ctx.ui.confirm("Run it?")``. Without ``await`` the condition raises. ``timeout`` is
     seconds; a dialog that times out or is aborted returns as if dismissed.
     """

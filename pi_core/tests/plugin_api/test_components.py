@@ -185,6 +185,50 @@ async def test_what_is_replaced_is_not_cleared_before(session_of, counter, conte
     assert shown == [["Count: 0"], last]
 
 
+async def test_a_place_for_a_widget_that_does_not_exist_is_refused(ctx, lines_ui):
+    with pytest.raises(ValueError, match="a widget is placed 'aboveEditor' or 'belowEditor', not 'sidebar'"):
+        ctx.ui.set_widget("count", ["plain"], placement="sidebar")
+
+    assert lines_ui.widgets == {}
+
+
+SHOWING = {
+    "notify": lambda ui: ui.notify("word"),
+    "set_status": lambda ui: ui.set_status("key", "word"),
+    "set_widget": lambda ui: ui.set_widget("key", ["word"]),
+    "set_widget, a component": lambda ui: ui.set_widget("key", Counter),
+    "set_activity": lambda ui: ui.set_activity("key", Activity("word")),
+    "set_header": lambda ui: ui.set_header(Counter),
+    "set_footer": lambda ui: ui.set_footer(Counter),
+    "set_editor_component": lambda ui: ui.set_editor_component(Counter),
+    "set_editor_text": lambda ui: ui.set_editor_text("word"),
+    "set_title": lambda ui: ui.set_title("word"),
+}
+
+
+@pytest.mark.parametrize("base", [FakeUI, FakeFullUI])
+@pytest.mark.parametrize("show", SHOWING.values(), ids=SHOWING)
+async def test_whatever_a_thread_shows_reaches_the_front_end_in_its_loop(session_of, base, show):
+    called = []
+
+    class Watched(base):
+        def __getattribute__(self, name):
+            if name.startswith(("set_", "notify")):
+                called.append((name, threading.get_ident()))
+            return super().__getattribute__(name)
+
+    session = session_of(ui=Watched())
+    await session.start()
+    called.clear()
+
+    await asyncio.to_thread(show, session.ctx.ui)
+    await asyncio.sleep(0)
+
+    assert {thread for name, thread in called if name != "set_editor_component"} <= {threading.get_ident()}
+    if show is not SHOWING["set_editor_component"]:
+        assert called
+
+
 async def test_it_can_take_itself_off(ctx, lines_ui, made, counter):
     ctx.ui.set_widget("count", counter)
 

@@ -104,6 +104,7 @@ class Lifecycle:
             raise PiError("This session has ended; create another with create_agent_session")
         self._fork_guard.attach()
         if not self._started:
+            self._runtime.front_end.loop = asyncio.get_running_loop()
             self._end_watch = watch_loop(self._runtime.hooks)
             self._runtime.hooks.on_waiting(show_waiting)
         async with self._starting:

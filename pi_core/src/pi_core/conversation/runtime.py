@@ -6,6 +6,7 @@ A part takes what it needs from the runtime and calls other parts that are passe
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from attrs import Factory
@@ -50,6 +51,7 @@ class FrontEnd(ReprMixin):
         depth: The number of sessions in which this session is nested; at least 1 for child sessions.
         command_limits: What slash commands of plugins may touch (``Command.touches``); None for no limit.
         shutdown_requested: Set when a plugin has requested that the program end.
+        loop: The event loop in which the session was started; None before.
     """
 
     ui: UserInterface
@@ -60,6 +62,19 @@ class FrontEnd(ReprMixin):
     depth: int = 0
     command_limits: frozenset[str] | None = None
     shutdown_requested: asyncio.Event = Factory(asyncio.Event)
+    loop: asyncio.AbstractEventLoop | None = None
+
+    def is_in_loop(self) -> bool:
+        """Whether the caller runs in the thread of the session's event loop, or no such loop runs."""
+        loop = self.loop
+        current = asyncio._get_running_loop()  # noqa: SLF001 - None instead of an exception in other threads
+        return loop is None or current is loop or not loop.is_running()
+
+    def call_in_loop(self, function: Callable[[], object]) -> None:
+        """Call a function soon in the thread of the session's event loop; from any thread."""
+        if self.loop is not None:
+            with suppress(RuntimeError):  # the loop has been closed: nobody displays anything any more
+                self.loop.call_soon_threadsafe(function)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -10,11 +10,11 @@ from collections.abc import Coroutine
 from contextlib import nullcontext
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast, get_args
 
 from attrs import evolve
 
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, WidgetPlacement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         TerminalInputHandler,
         UIPromptKind,
         UserInterface,
-        WidgetPlacement,
     )
     from pi_hookspecs.ui import NoticeLevel
 
@@ -159,20 +158,39 @@ class _PluginUI:
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Show a notice."""
-        self._ui.notify(message, level)
+        self._in_loop(lambda: self._ui.notify(message, level))
 
     def set_status(self, key: str, text: str | None = None) -> None:
         """Show a short status text under a key until it is replaced; None removes it."""
-        self._note(self._ui.set_status, key, displays=text is not None)
-        self._ui.set_status(key, text)
+
+        def show() -> None:
+            self._note(self._ui.set_status, key, displays=text is not None)
+            self._ui.set_status(key, text)
+
+        self._in_loop(show)
 
     def set_widget(self, key: str, lines: Any = None, *, placement: WidgetPlacement | None = None) -> None:
-        self._note(self._ui.set_widget, key, displays=lines is not None and not callable(lines))
+        if placement is not None and placement not in get_args(WidgetPlacement):
+            places = " or ".join(map(repr, get_args(WidgetPlacement)))
+            raise ValueError(f"a widget is placed {places}, not {placement!r:.60}")
         what = f"widget {key!r}"
-        if self._draws_components:
-            self._ui.set_widget(key, self._guarded(lines, what), placement=placement)
+
+        def show() -> None:
+            self._note(self._ui.set_widget, key, displays=lines is not None and not callable(lines))
+            if self._draws_components:
+                self._ui.set_widget(key, self._guarded(lines, what), placement=placement)
+            else:
+                self._set_lines(key, what, lines, placement)
+
+        self._in_loop(show)
+
+    def _in_loop(self, show: Callable[[], object]) -> None:
+        """Call the front end in the thread of its event loop: tools without ``async`` run in another one."""
+        front_end = self._parts.runtime.front_end if self._parts is not None else None
+        if front_end is None or front_end.is_in_loop():
+            show()
         else:
-            self._set_lines(key, what, lines, placement)
+            front_end.call_in_loop(show)
 
     def _note(self, method: Callable[[str, None], None], key: str, *, displays: bool) -> None:
         if self._parts is not None and (displays or self._parts.has_components):
@@ -181,17 +199,17 @@ class _PluginUI:
     def set_activity(self, key: str, activity: Activity | None = None) -> None:
         from pi_core.plugin_api.activities import show_activity
 
-        show_activity(self._ui, key, activity)
+        self._in_loop(lambda: show_activity(self._ui, key, activity))
 
     def set_header(self, factory: ComponentFactory | None = None) -> None:
-        self._set_edge("set_header", "header", factory, "aboveEditor")
+        self._in_loop(lambda: self._set_edge("set_header", "header", factory, "aboveEditor"))
 
     def set_footer(self, factory: ComponentFactory | None = None) -> None:
-        self._set_edge("set_footer", "footer", factory, "belowEditor")
+        self._in_loop(lambda: self._set_edge("set_footer", "footer", factory, "belowEditor"))
 
     def set_editor_component(self, factory: ComponentFactory | None = None) -> None:
         if hasattr(self._ui, "set_editor_component"):
-            self._ui.set_editor_component(self._guarded(factory, "editor"))
+            self._in_loop(lambda: self._ui.set_editor_component(self._guarded(factory, "editor")))
 
     def on_terminal_input(self, handler: TerminalInputHandler) -> Callable[[], None]:
         return self._added("on_terminal_input", handler)
@@ -277,11 +295,11 @@ class _PluginUI:
 
     def set_editor_text(self, text: str) -> None:
         """Replace the text in the user's editor."""
-        self._ui.set_editor_text(text)
+        self._in_loop(lambda: self._ui.set_editor_text(text))
 
     def set_title(self, title: str) -> None:
         """Set the window's title."""
-        self._ui.set_title(title)
+        self._in_loop(lambda: self._ui.set_title(title))
 
     def __getattr__(self, name: str) -> Any:
         """Return a member of the front end that the protocol does not have, or a no-op."""
