@@ -63,6 +63,31 @@ def test_the_plugin_says_what_it_is_in_a_manifest_like_any_program(two):
     assert manifest == {"name": "old", "command": ["{python}", "-P", "run.py"], "contract": "1.1", "version": "1.0"}
 
 
+def test_what_the_plugin_loses_in_a_process_is_said(bench):
+    source = """
+    from pi_hookspecs import PluginSetting, hookimpl
+
+    @hookimpl
+    def register_settings():
+        return [PluginSetting("lost.here")]
+
+    @hookimpl
+    def register_themes():
+        return []
+
+    @hookimpl
+    def turn_start(event):
+        pass
+    """
+    bench.plugin("lost", source=source)
+    warning = "the plugin 'lost' loses register_settings, register_themes in a separate process"
+
+    bench.ok("install", "lost", "--isolated")
+    assert warning in bench.notices
+    listed = bench.ok("list")
+    assert (warning in bench.notices, "pluggypi-lost" in listed) == (False, True)
+
+
 def test_a_plugin_that_cannot_be_run_changes_nothing(bench):
     bench.plugin("broken", source="import no_such_module")
 

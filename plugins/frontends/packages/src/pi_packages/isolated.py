@@ -7,6 +7,7 @@ environment, so both have to be compatible: the solver gets the requirements of 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,10 @@ from pi_isolated.child import main
 
 main({name!r}, {value!r})
 """
+
+
+_LEFT_OUT = re.compile(r"(\w+) is left out: ")
+"""What ``pi_isolated.child`` writes to standard error about a hook that needs pi's own process."""
 
 
 class _PartOfBase(Base):
@@ -139,7 +144,7 @@ def _write_program(program: Path, name: str, value: str, paths: Sequence[str], d
 
 
 def _try_program(program: Path, name: str, context: Context) -> None:
-    """Start a plugin without requests, so that it ends after announcing what it implements.
+    """Start a plugin without requests, so that it ends after announcing what it implements; say what it loses.
 
     Raises:
         UserError: The announcement is invalid.
@@ -147,6 +152,12 @@ def _try_program(program: Path, name: str, context: Context) -> None:
     seconds = context.settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=0.001)
     done = run_installer([sys.executable, "-P", "run.py"], program, context.environ, seconds)
     if done.code == 0 and done.output.startswith('{"type":"ready"'):
+        lost = [match[1] for line in done.errors.splitlines() if (match := _LEFT_OUT.match(line))]
+        if lost:
+            context.say(
+                f"Warning: the plugin {name!r} loses {', '.join(lost)} in a separate process"
+                " (see pi help isolated-plugins)"
+            )
         return
     why = done.last_lines(1)
     raise UserError(f"nothing was changed: the plugin {name!r} cannot be run in a separate process: {why}")
