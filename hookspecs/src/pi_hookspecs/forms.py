@@ -56,7 +56,8 @@ class FormField(ReprMixin):
         required: Whether a value is required; an optional field without a value is not in the answer.
         minimum: The minimum number, length of a text, or number of choices.
         maximum: The maximum of the same.
-        pattern: A regular expression that must match somewhere in a text.
+        pattern: A regular expression that must match somewhere in a text; the message for one that does not match is
+            the description, if there is one.
         check: Called with a value that passes all other checks; returns an error message, or None.
 
     Raises:

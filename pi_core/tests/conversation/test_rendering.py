@@ -120,6 +120,27 @@ async def test_a_function_may_take_the_theme_too(session_of):
     assert session.renderings.custom(MESSAGE, width=9) == ("None",)
 
 
+@pytest.mark.parametrize(("rows", "shown"), [(17, "17"), ("rows", "the string 'rows'"), (object, "<class 'object'>")])
+def test_what_has_no_rows_is_reported_with_the_place_of_its_renderer(session_of, recorder, rows, shown):
+    class Wrong:
+        name = "card"
+
+        def render(self, value, *, width, expanded):
+            return rows
+
+    def render_result(result, *, width, expanded, partial):
+        return rows
+
+    session = session_of(Renders(Wrong(), ToolRenderer("read", render_result=render_result)))
+
+    assert session.renderings.custom(MESSAGE, width=9) is None
+    assert session.renderings.tool_result("read", ToolResult.text(""), width=9) is None
+    for event, function in zip(recorder.of("extension_error"), (Wrong.render, render_result), strict=True):
+        line = function.__code__.co_firstlineno
+        wanted = f"TypeError: it returned {shown}, not a list of lines (in {__file__}, line {line})"
+        assert wanted in event.error
+
+
 # Tools
 
 

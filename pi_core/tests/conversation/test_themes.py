@@ -64,6 +64,22 @@ async def test_a_theme_that_cannot_be_used_is_left_out_and_reported_once(session
     assert {event.extension_path for event in recorder.of("extension_error")} == {"plugin-0"}
 
 
+async def test_a_role_that_seems_to_be_misspelt_is_reported_and_its_theme_used(session_of, recorder):
+    extra = Theme("extra", colors={**colors(), "acccent": 1, "searchMatchbg": 2, "ofALaterVersion": 3})
+    session = session_of(Brings(extra))
+
+    for _ in range(2):
+        assert [each.name for each in await session.themes.all()] == ["extra"]
+
+    [event] = recorder.of("extension_error")
+    assert (
+        "Theme 'extra' has a colour that nothing uses: acccent: there is no such role, did you mean accent"
+        in event.error
+    )
+    assert "searchMatchbg: there is no such role, did you mean searchMatchBg" in event.error
+    assert "ofALaterVersion" not in event.error
+
+
 async def test_what_is_wrong_in_a_file_is_reported_with_its_file_and_line(session_of, stored, recorder):
     file = stored("mine", colors={**colors(), "error": "see"}, export={"error": "#fff", "pageBg": 300})
     text = json.dumps(json.loads(Path(file).read_text()), indent=1)

@@ -204,6 +204,7 @@ def test_a_field_that_makes_no_sense_is_refused(make, problem):
         (FormField("x"), 7, "x must be text, not 7"),
         (FormField("x", maximum=3), "four", "x must have at most 3 characters"),
         (FormField("x", pattern="^a+$"), "b", r"x does not match ^a+$"),
+        (FormField("x", pattern="^a+$", description="Letters a only"), "b", "x: Letters a only"),
         (FormField("x", check=lambda value: f"{value} is taken"), "ada", "ada is taken"),
         (FormField("x", "integer"), 7.5, "x must be a whole number, not 7.5"),
         (FormField("x", "integer"), True, "x must be a whole number, not True"),

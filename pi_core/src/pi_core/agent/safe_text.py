@@ -133,13 +133,22 @@ def format_exception(error: BaseException) -> str:
 def summary_and_traceback(error: BaseException, function: object = None) -> tuple[str, str]:
     """Return ``Type: message (in FILE, line N)`` and the traceback of an exception that a plugin's function raised.
 
-    An exception that ``arose_elsewhere`` has a message for users, without a type of ours.
+    An exception that ``arose_elsewhere`` has a message for users, without a type of ours. Without a frame of the
+    plugin, as for a wrong answer, the place is that of the function.
     """
     is_told = getattr(error, "arose_elsewhere", False) is True
-    line = (exception_message(error) if is_told else format_exception(error)) + exception_location(
-        error, getattr(function, "__module__", None)
-    )
-    return line, format_traceback(error)
+    place = exception_location(error, getattr(function, "__module__", None))
+    if not place and not is_told:
+        place = _definition(function)
+    return (exception_message(error) if is_told else format_exception(error)) + place, format_traceback(error)
+
+
+def _definition(function: object) -> str:
+    """Return where a function of a plugin is defined, as `` (in FILE, line N)``; empty if that is not known."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or is_library(code.co_filename):
+        return ""
+    return f" (in {code.co_filename}, line {code.co_firstlineno})"
 
 
 def exception_location(error: BaseException, module: object = None) -> str:

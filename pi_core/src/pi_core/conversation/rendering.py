@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.hooks.drawing import DrawingGuard, rows_of
+from pi_core.hooks.drawing import DrawingGuard, listed, rows_of
 from pi_hookspecs import CustomEntry, Line
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Renderings:
             rows = render(value, **options)
             if rows is None:
                 return None
-            return tuple(each if isinstance(each, Line) else str(each) for each in rows)
+            return tuple(each if isinstance(each, Line) else str(each) for each in listed(rows))
 
         slot = self._guard.named(found.plugin, f"the renderer of {value.custom_type!r}", found.thing)
         return slot.run(draw, render)[1]

@@ -42,16 +42,20 @@ class Themes:
 
         Their colours are ``#rrggbb``, an index from 0 to 255, or empty for the terminal's own, and every role has one.
         A theme with problems is left out, and reported once with all problems, and with their lines if it is a file.
+        Roles that seem to be misspelt are reported likewise.
         """
-        from pi_core.resources.theme_resolver import resolve_theme
+        from pi_core.resources.theme_resolver import misspelt_roles, resolve_theme
 
         usable: list[Theme] = []
         for name, each in sorted((await self._found()).items()):
             resolved, problems = resolve_theme(each.theme)
-            if problems:
-                await self._report(each, name, problems)
+            misspelt = () if problems else misspelt_roles(each.theme)
+            if problems or misspelt:
+                what = "cannot be used" if problems else "has a colour that nothing uses"
+                await self._report(each, name, what, problems or misspelt)
             else:
                 self._reported.pop(name, None)
+            if not problems:
                 usable.append(resolved)
         return tuple(usable)
 
@@ -64,10 +68,10 @@ class Themes:
             found[each.name] = _Found("(resources)", each.path, theme_of_file(each.name, each.data))
         return found
 
-    async def _report(self, found: _Found, name: str, problems: tuple[ThemeProblem, ...]) -> None:
+    async def _report(self, found: _Found, name: str, what: str, problems: tuple[ThemeProblem, ...]) -> None:
         text = await asyncio.to_thread(_read, found.path) if found.path else None
         where = f" ({found.path!r})" if found.path else ""
-        message = f"Theme {name!r}{where} cannot be used: {'; '.join(_sentences(problems, text))} (see pi help themes)"
+        message = f"Theme {name!r}{where} {what}: {'; '.join(_sentences(problems, text))} (see pi help themes)"
         if self._reported.get(name) != message:
             self._reported[name] = message
             self._runtime.report_plugin_error(found.owner, "theme", message)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.containment import Report
     from pi_hookspecs import Line
 
-__all__ = ["DRAWING_SECONDS", "FAILURES", "DrawingGuard", "DrawingSlot", "rows_of"]
+__all__ = ["DRAWING_SECONDS", "FAILURES", "DrawingGuard", "DrawingSlot", "listed", "rows_of"]
 
 T = TypeVar("T")
 
@@ -168,10 +169,7 @@ def rows_of(lines: Any) -> list[str | Line]:
     """
     from pi_hookspecs import Line
 
-    if isinstance(lines, str):
-        message = f"it returned the string {lines!r:.60}, not a list of lines"
-        raise TypeError(message)
-    rows: list[Any] = [*lines]
+    rows = listed(lines)
     for each in rows:
         if not isinstance(each, str | Line):
             message = f"it returned a row {each!r:.60}, which is neither a string nor a Line"
@@ -179,6 +177,21 @@ def rows_of(lines: Any) -> list[str | Line]:
         if isinstance(each, Line):
             _check_line(each)
     return rows
+
+
+def listed(lines: Any) -> list[Any]:
+    """Return what plugin code drew as a list of any rows.
+
+    Raises:
+        TypeError: The value has no rows, or it is a text, whose characters would be drawn as rows.
+    """
+    if isinstance(lines, str):
+        message = f"it returned the string {lines!r:.60}, not a list of lines"
+        raise TypeError(message)
+    if not isinstance(lines, Iterable):
+        message = f"it returned {lines!r:.60}, not a list of lines"
+        raise TypeError(message)
+    return [*lines]
 
 
 def _check_line(line: Line) -> None:

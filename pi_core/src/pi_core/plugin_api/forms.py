@@ -97,7 +97,8 @@ def field_problem(field: FormField, value: Any) -> str | None:
     if problem is not None:
         return problem
     if field.pattern is not None and isinstance(value, str) and re.search(field.pattern, value) is None:
-        return f"{field.label} does not match {field.pattern}"
+        wrong = f": {field.description}" if field.description else f" does not match {field.pattern}"
+        return field.label + wrong
     return field.check(value) if field.check is not None else None
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import evolve
 
-from pi_hookspecs import OPTIONAL_THEME_ROLES, REQUIRED_THEME_ROLES, Theme
+from pi_hookspecs import OPTIONAL_THEME_ROLES, REQUIRED_THEME_ROLES, Theme, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ThemeProblem", "resolve_theme", "theme_of_file"]
+__all__ = ["ThemeProblem", "misspelt_roles", "resolve_theme", "theme_of_file"]
 
 _HEX = r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})"
 _OKLCH = r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)"
@@ -73,6 +73,20 @@ def resolve_theme(theme: Theme) -> tuple[Theme, tuple[ThemeProblem, ...]]:
         problems.append(ThemeProblem(f"it must be 'dark' or 'light', not {appearance!r:.60}", key="appearance"))
         appearance = None
     return evolve(theme, colors=colors, vars={}, export=exported, appearance=appearance), tuple(problems)
+
+
+def misspelt_roles(theme: Theme) -> tuple[ThemeProblem, ...]:
+    """Return the roles of a theme that nothing uses and that resemble one that is used.
+
+    A theme for another version may have roles that are unknown here, so that it can be used nevertheless.
+    """
+    known = REQUIRED_THEME_ROLES | OPTIONAL_THEME_ROLES.keys()
+    nearest = {role: UnknownName("role", role, known).nearest for role in sorted(theme.colors.keys() - known)}
+    return tuple(
+        ThemeProblem(f"there is no such role, did you mean {' or '.join(near)}?", "colors", role)
+        for role, near in nearest.items()
+        if near
+    )
 
 
 def _resolved(
