@@ -16,22 +16,25 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import json
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "plugins" / "frontends" / "packages" / "src" / "pi_packages"))
+
+from model_facts import convert_original, number, read_library, without  # type: ignore[import-not-found] # noqa: E402
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-MEMBER = Path(__file__).resolve().parent.parent / "plugins" / "providers" / "models"
+MEMBER = ROOT / "plugins" / "providers" / "models"
 INDEX = "providers.json"
 OVERLAY = "plugins/providers/models/overlay.toml"
 ROW_KEYS = ("name", "baseUrl", "baseUrlFrom", "api", "keyVariables", "keyless", "defaultModel", "headers", "compat")
@@ -41,9 +44,6 @@ MODEL_KEYS = (
 )
 ORIGINAL = "@earendil-works/pi-ai@1.6.0"
 ORIGINAL_HASH = "sha512-9hL+eygFDEiFp//cydeUfmFsKmEqpmvsNPb10Y1W8+m5K9O+sx1hMStfu6nukrBD5sl6mP4RykCYBBNEgsVLfw=="
-ORIGINAL_DATA = "package/dist/providers/data/"
-USUAL_RESIZE = {"maxWidth": 2000, "maxHeight": 2000, "maxBytes": 4718592, "jpegQuality": 80}
-"""Said of nearly every model, and what pi does with pictures anyway."""
 RATES = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
 
 Plain = dict[str, Any]
@@ -92,49 +92,10 @@ def fetch_original() -> dict[str, Plain]:
         packed = ["npm", "pack", "--silent", "--pack-destination", folder, ORIGINAL]
         subprocess.run(packed, check=True, stdout=subprocess.DEVNULL)
         (package,) = Path(folder).glob("*.tgz")
-        content = package.read_bytes()
-    found = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()
-    if found != ORIGINAL_HASH:
-        sys.exit(f"{ORIGINAL} has the hash {found}, and not that which ORIGINAL_HASH has.")
-    files = {}
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        for member in archive:
-            name = member.name.removeprefix(ORIGINAL_DATA)
-            if name != member.name and name.endswith(".json") and (file := archive.extractfile(member)) is not None:
-                files[name.removesuffix(".json")] = json.load(file)
-    return files
-
-
-def convert_original(source: Mapping[str, Any]) -> Plain:
-    """Return a model of the original in the shape of models.json, without what is the default there."""
-    model = {key: source[key] for key in (*MODEL_KEYS[:2], "api", "baseUrl", "headers", "promptCache") if key in source}
-    model["name"] = " ".join(source["name"].split())
-    if source["reasoning"]:
-        model["reasoning"] = True
-        if levels := source.get("thinkingLevelMap"):
-            model["thinkingLevelMap"] = dict(levels)
-    if "image" in source["input"]:
-        model["input"] = ["text", "image"]
-    tiers = [rounded(tier) for tier in source["cost"].get("tiers", ())]
-    if cost := {key: rate for key, rate in rounded(source["cost"]).items() if rate}:
-        model["cost"] = {**cost, "tiers": tiers} if tiers else cost
-    model |= {key: source[key] for key in ("contextWindow", "maxTokens")}
-    if limits := convert_limits(source.get("inputLimits", {})):
-        model["inputLimits"] = limits
-    if compat := source.get("compat"):
-        model["compat"] = dict(compat)
-    return model
-
-
-def rounded(prices: Mapping[str, Any]) -> Plain:
-    """Return the numbers of a price list without noise."""
-    return {key: number(value) for key, value in prices.items() if key != "tiers"}
-
-
-def convert_limits(limits: Mapping[str, Any]) -> Plain:
-    """Return a model's limits of pictures and requests without those that every model has."""
-    images = without(limits.get("images", {}), {"resize": USUAL_RESIZE})
-    return {key: value for key, value in {**limits, "images": images}.items() if value}
+        found = "sha512-" + base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
+        if found != ORIGINAL_HASH:
+            sys.exit(f"{ORIGINAL} has the hash {found}, and not that which ORIGINAL_HASH has.")
+        return read_library(package).providers
 
 
 # --- From theirs to ours --------------------------------------------------------------------------------------------
@@ -180,12 +141,6 @@ def convert_cost(steps: Sequence[Mapping[str, Any]]) -> Plain:
 def rates(step: Mapping[str, Any]) -> Plain:
     """Return the rates that a step has; a tier's nought is not the same as none, which is the rate below the tier."""
     return {ours: number(step[theirs]) for theirs, ours in RATES.items() if step[theirs] is not None}
-
-
-def number(value: float) -> float:
-    """Return a price as JSON shows it best: no noise of binary fractions, no ``.0``."""
-    rounded = round(value, 6)
-    return int(rounded) if rounded == int(rounded) else rounded
 
 
 # --- The overlay ----------------------------------------------------------------------------------------------------
@@ -256,11 +211,6 @@ def tidy(model: Plain, row: Mapping[str, Any]) -> Plain:
     compat = sorted(without(model.get("compat", {}), row.get("compat", {})).items())
     ordered = {key: model[key] for key in (*MODEL_KEYS, "thinkingLevelMap") if key in model}
     return without({**ordered, "compat": dict(compat)}, shared)
-
-
-def without(data: Mapping[str, Any], known: Mapping[str, Any]) -> Plain:
-    """Return what is not known already."""
-    return {key: value for key, value in data.items() if not (key in known and known[key] == value)}
 
 
 # --- Files ----------------------------------------------------------------------------------------------------------

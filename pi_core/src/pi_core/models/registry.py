@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.host.registry import Registered
+    from pi_core.models.fetched import FetchedModels
     from pi_core.models.patterns import ModelMatch, ModelScope
     from pi_core.models.request_images import RequestImages
     from pi_core.settings import Settings
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelRegistry", "RequestAuth"]
 
+_FETCHED = "fetched-models"
 _LIMITS = ("timeout_ms", "progress_timeout_ms", "max_retries", "max_retry_delay_ms")
 _RETENTIONS = ("none", "short", "long")
 _TABLE_HOOK = "register_models"
@@ -74,7 +76,8 @@ class ModelRegistry:
         self._environ = os.environ if environ is None else environ
         self.auth = auth or AuthStorage(settings.agent_dir / "auth.json", environ=self._environ)
         """Stored keys, and keys for this run only: ``registry.auth.set_runtime_api_key(...)``."""
-        self._tables = ModelTables(host, ModelsFile(models_file or settings.agent_dir / "models.json"))
+        file = ModelsFile(models_file or settings.agent_dir / "models.json")
+        self._tables = ModelTables(host, file, _fetched_models(settings.agent_dir))
         self._warnings: list[str] = []
         self._request_settings_cache: tuple[int, RequestSettings] | None = None
         self._images: RequestImages | None = None
@@ -446,3 +449,13 @@ class ModelRegistry:
     def _warn(self, warning: str) -> None:
         if warning not in self._warnings:
             self._warnings.append(warning)
+
+
+def _fetched_models(agent_dir: Path) -> FetchedModels | None:
+    """Return what the user has fetched of newer models; None, at the price of a look, if there is nothing."""
+    folder = agent_dir / _FETCHED
+    if not folder.is_dir():
+        return None
+    from pi_core.models.fetched import FetchedModels
+
+    return FetchedModels(folder)

@@ -1,4 +1,4 @@
-"""Merges providers and models of three sources: plugins' tables, models.json, and registrations at run time.
+"""Merges providers and models of plugins' tables, of what was fetched since, of models.json and of registrations.
 
 Only the tables of providers that are looked up are read; a plugin is imported when one of its providers is looked up.
 """
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.host.registry import Registered
+    from pi_core.models.fetched import FetchedModels
     from pi_core.models.models_file import ModelsFile
     from pi_hookspecs import Model, Provider, StreamFunction
 
@@ -36,11 +37,13 @@ class ModelTables:
     Args:
         host: The plugin host, where tables and providers are registered.
         file: The user's models.json.
+        fetched: What the user has fetched of newer models; None for nothing.
     """
 
-    def __init__(self, host: PluginHost, file: ModelsFile) -> None:
+    def __init__(self, host: PluginHost, file: ModelsFile, fetched: FetchedModels | None = None) -> None:
         self.host = host
         self._file = file
+        self._fetched = fetched
         self._added: dict[str, list[Mapping[str, Any] | ProviderInfo]] = {}
         self._streams: list[tuple[str, StreamFunction]] = []
         self._discovered: dict[str, ProviderInfo] = {}
@@ -52,7 +55,7 @@ class ModelTables:
 
     @property
     def problems(self) -> Sequence[str]:
-        """The mistakes in the current models.json, one line each."""
+        """The mistakes in the current models.json, and in what was fetched as far as it was read, one line each."""
         self._refresh()
         lines = [
             f"{self._file.path}, line {line}: no installed plugin implements the API {api!r}."
@@ -60,7 +63,7 @@ class ModelTables:
             for (name, api), line in self._file.apis.items()
             if not self.has_api(api)
         ]
-        return [*self._file.problems, *lines]
+        return [*self._file.problems, *(self._fetched.problems if self._fetched is not None else ()), *lines]
 
     # Providers
 
@@ -198,7 +201,10 @@ class ModelTables:
         if found is None:
             return None
         row: ProviderInfo = found.thing if isinstance(found.thing, ProviderInfo) else found.thing.info
-        return row
+        record = self.host.records.get(found.plugin) if self._fetched is not None else None
+        if self._fetched is None or record is None:
+            return row
+        return self._fetched.row(row, record.name, record.version)
 
     def virtual(self, model: Model) -> Registered | None:
         """Return the registration of a ``VirtualModel``; None if no plugin registers it now."""

@@ -137,11 +137,12 @@ class Bench:
         file = self.agent_dir / "settings.json"
         return json.loads(file.read_text())
 
-    def run(self, name, *arguments, trust=None):
+    def run(self, name, *arguments, trust=None, installed=False):
         """Run a subcommand in this process; return its exit code and stdout. An error's text is returned, too."""
         self._capsys.readouterr()
-        host = PluginHost(Settings.load(self.cwd, self.agent_dir, trust=trust), installed=False)
-        host.add(pi_packages, "packages")
+        host = PluginHost(Settings.load(self.cwd, self.agent_dir, trust=trust), installed=installed)
+        if not installed:
+            host.add(pi_packages, "packages")
         try:
             code = commands.run(name, [*map(str, arguments)], host)
         except PiError as error:

@@ -42,6 +42,7 @@ def source(model_id="big", **fields):
     return {**plain, **fields}
 
 
+USUAL_RESIZE = {"maxWidth": 2000, "maxHeight": 2000, "maxBytes": 4718592, "jpegQuality": 80}
 ROW = {"name": "Acme", "baseUrl": "https://acme.test", "api": "openai-completions", "compat": {"supportsStore": False}}
 
 
@@ -170,7 +171,7 @@ def of_original(model_id="big", **fields):
 
 def test_a_provider_of_the_original_has_its_models_as_they_are_there(script):
     levels = {"off": None, "max": "max"}
-    limits = {"maxRequestBytes": 9, "images": {"resize": script.USUAL_RESIZE, "maxPerRequest": 20}}
+    limits = {"maxRequestBytes": 9, "images": {"resize": USUAL_RESIZE, "maxPerRequest": 20}}
     tiers = [{"inputTokensAbove": 9, "input": 6, "output": 0, "cacheRead": 0, "cacheWrite": 0}]
     cost = {"input": 3, "output": 0, "cacheRead": 0.5, "cacheWrite": 0, "tiers": tiers}
     model = of_original(compat={"a": 1}, thinkingLevelMap=levels, inputLimits=limits, cost=cost)

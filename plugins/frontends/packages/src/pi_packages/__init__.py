@@ -10,21 +10,31 @@ from pi_hookspecs import Subcommand, hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PluginSetting
+    from pi_hookspecs import PiAPI, PluginSetting
 
-__all__ = ["register_settings", "register_subcommands"]
+__all__ = ["activate", "pi_when", "register_settings", "register_subcommands"]
+
+pi_when = {"settings": ["packages.updateModels"]}
 
 _COMMANDS = {
     "install": "Install plugins, and packages of skills, prompts and themes",
     "remove": "Remove installed packages",
     "uninstall": "The same as remove",
-    "update": "Update installed packages, or pi itself",
+    "update": "Update installed packages, pi itself, or what it knows of models",
     "list": "List installed packages",
     "sync": "Install exactly what the lock file says",
     "doctor": "Check the installation, and suggest repairs",
     "search": "Search the catalogue of packages",
     "info": "Describe a package",
 }
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Fetch what is known of models once a day; sessions import this plugin only for a user who has turned that on."""
+    from pi_packages.daily import follow_models
+
+    follow_models(pi)
 
 
 @hookimpl

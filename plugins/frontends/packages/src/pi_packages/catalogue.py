@@ -44,13 +44,10 @@ def find(words: Sequence[str], entries: Sequence[dict[str, Any]]) -> list[dict[s
     return sorted(matching, key=lambda each: -sum(word in each["name"].lower() for word in lowered))
 
 
-def refresh(settings: Settings, *, offline: bool) -> int:
-    """Fetch the user's catalogues again; return the exit code."""
+def refresh(settings: Settings, *, offline: bool) -> None:
+    """Fetch the user's catalogues again."""
     addresses = [each for each in _catalogues(settings) if "://" in each]
-    if not addresses:
-        say("There is no catalogue to fetch: the setting packages.catalogues contains no URL")
-        return 0
-    if offline:
+    if addresses and offline:
         raise UserError("Catalogues cannot be fetched offline")
     import httpx
 
@@ -65,7 +62,6 @@ def refresh(settings: Settings, *, offline: bool) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, json.dumps(entries).encode(), durable=False)
         print_lines(f"{address}: {len(entries)} package{'' if len(entries) == 1 else 's'}")
-    return 0
 
 
 def _catalogues(settings: Settings) -> list[str]:

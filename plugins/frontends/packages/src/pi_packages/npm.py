@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_packages.change import Context
     from pi_packages.sources import Source
 
-__all__ = ["fetch_npm"]
+__all__ = ["fetch_npm", "fetch_tarball"]
 
 _MODULES = "node_modules"
 _MODULES_ONLY = ("--omit=dev", "--omit=peer", "--no-audit", "--no-fund", "--no-package-lock")
@@ -60,6 +60,21 @@ def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None)
     if known is not None and known.get("tree") not in (None, tree):
         raise UserError(f"the files of {source.text} in {folder} were changed. Remove that folder, and run pi sync")
     return folder, {"version": str(package.get("version") or version), "integrity": integrity, "tree": tree, **modules}
+
+
+def fetch_tarball(source: Source, context: Context, folder: Path) -> tuple[Path, str]:
+    """Return the tarball of a package's newest version that its source allows, in a folder, and its integrity.
+
+    Raises:
+        UserError: It cannot be fetched.
+    """
+    fetched = _tarball(source, context, folder, "")
+    if fetched.parent != folder:
+        try:
+            fetched = Path(shutil.copy(fetched, folder))
+        except OSError as error:
+            raise UserError(f"{source.text} cannot be read: {error.strerror or error}") from error
+    return fetched, _integrity(fetched)
 
 
 def _work(context: Context) -> Path:

@@ -14,7 +14,9 @@ __all__ = [
     "INDEX",
     "INSTALLER",
     "MIN_AGE_DAYS",
+    "MODEL_DATA",
     "SETTINGS",
+    "UPDATE_MODELS",
     "VERIFY",
 ]
 
@@ -68,4 +70,19 @@ AUTO_INSTALL = PluginSetting(
     description="Install locked packages that are missing when pi starts",
     project="disable",
 )
-SETTINGS = (AUTO_INSTALL, INSTALLER, INDEX, FIND_LINKS, ALLOW_BUILDS, MIN_AGE_DAYS, VERIFY, CATALOGUES)
+MODEL_DATA = PluginSetting(
+    "packages.modelData",
+    schema={"type": "string", "default": "npm:@earendil-works/pi-ai"},
+    description="The npm package from which `pi update --models` takes data about models; empty for none",
+    project="nothing",
+)
+UPDATE_MODELS = PluginSetting(
+    "packages.updateModels",
+    schema={"type": "boolean", "default": False},
+    description="Run `pi update --models` once a day in the background; what it fetches counts from the next start",
+    project="nothing",
+)
+SETTINGS = (
+    *(AUTO_INSTALL, INSTALLER, INDEX, FIND_LINKS, ALLOW_BUILDS, MIN_AGE_DAYS, VERIFY, CATALOGUES),
+    *(MODEL_DATA, UPDATE_MODELS),
+)

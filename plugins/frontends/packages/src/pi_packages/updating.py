@@ -47,12 +47,10 @@ def update(given: Namespace, host: PluginHost, command: str) -> int:
         UserError: It failed.
     """
     scope, context = open_scope(given, host), open_context(given, host)
+    if given.models:
+        return _update_models(given, scope, context, host)
     if given.rollback:
         return _roll_back(scope, context, given, command)
-    if given.models:
-        from pi_packages.catalogue import refresh
-
-        return refresh(host.settings, offline=context.options.offline)
     if given.check:
         return check(scope, context, given)
     named = [each for each in given.sources if each not in _ITSELF]
@@ -63,6 +61,17 @@ def update(given: Namespace, host: PluginHost, command: str) -> int:
     if code == 0 and (given.all or named):
         return _update_packages([] if given.all else named, scope, context, given, command)
     return code
+
+
+def _update_models(given: Namespace, scope: Scope, context: Context, host: PluginHost) -> int:
+    from pi_packages.catalogue import refresh
+    from pi_packages.models import roll_back_models, update_models
+
+    if given.rollback:
+        return roll_back_models(context, scope)
+    if not (given.check or given.dry_run):
+        refresh(host.settings, offline=context.options.offline)
+    return update_models(given, scope, context, host)
 
 
 def _update_packages(named: list[str], scope: Scope, context: Context, given: Namespace, command: str) -> int:

@@ -1,0 +1,188 @@
+"""What the user has fetched of models that are newer than the plugins' tables: data, which never says where to send.
+
+``pi update --models`` writes it. It adds models to the rows of providers, and replaces names, windows, prices, thinking
+levels and kinds of input of those that are there. Address, headers, API and quirks of a new model are those of the
+listed model that it resembles.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_core.models.families import nearest_of_family
+from pi_hookspecs import ModelCost
+from pi_hookspecs.model_json import Wrong, override_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from pi_hookspecs import Model, ProviderInfo
+
+__all__ = ["CURRENT", "FACTS", "FOLDER", "FetchedModels"]
+
+FOLDER = "fetched-models"
+"""Its name in the agent directory."""
+
+CURRENT = "current.json"
+"""The file that says what is in force; without it, nothing is.
+
+``{"sources": [{"name", "version", "integrity"}], "for": {PLUGIN: VERSION}, "files": {PROVIDER: {"path", "sha256"}}}``.
+It counts for the tables of these versions of plugins, because those of a later one are newer than what was fetched.
+Each file is ``{MODEL_ID: {"api": ..., fact: value}}``, with the facts as in models.json.
+"""
+
+FACTS = frozenset(
+    {
+        "name",
+        "reasoning",
+        "input",
+        "cost",
+        "contextWindow",
+        "maxTokens",
+        "thinkingLevelMap",
+        "promptCache",
+        "inputLimits",
+    }
+)
+"""What is taken of a model; everything else is ignored."""
+
+
+class FetchedModels:
+    """The models in a folder.
+
+    Args:
+        folder: The folder; it need not exist.
+
+    Attributes:
+        problems: What is wrong with its files, one line each; a file with a problem is not used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stated: Mapping[str, Any] | None = None
+        self._rows: dict[str, tuple[ProviderInfo, ProviderInfo]] = {}
+        self.problems: list[str] = []
+
+    def row(self, info: ProviderInfo, plugin: str, version: str) -> ProviderInfo:
+        """Return a provider's row with what was fetched of its models, which is read when they are.
+
+        Args:
+            info: The row of a plugin's table.
+            plugin: The plugin.
+            version: The plugin's version.
+        """
+        stated = self._state()
+        if info.id not in stated.get("files", {}) or stated.get("for", {}).get(plugin) != version:
+            return info
+        known = self._rows.get(info.id)
+        if known is None or known[0] is not info:
+            known = self._rows[info.id] = info, evolve(info, models=_Later(self._joined, info))
+        return known[1]
+
+    def _state(self) -> Mapping[str, Any]:
+        if self._stated is None:
+            file = self._folder / CURRENT
+            try:
+                found = json.loads(file.read_bytes())
+                self._stated = {key: dict(found[key]) for key in ("for", "files")}
+            except (FileNotFoundError, NotADirectoryError):
+                self._stated = {}
+            except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+                self._stated = {}
+                self._report(file, error)
+        return self._stated
+
+    def _report(self, file: Path, error: BaseException | str) -> None:
+        self.problems.append(
+            f"{file}: {error}. What was fetched of these models is not used; pi update --models fetches it again, and"
+            " pi update --models --rollback goes back to what was there before."
+        )
+
+    def _joined(self, info: ProviderInfo) -> tuple[Model, ...]:
+        listed = info.all_models
+        facts = self._facts(info.id)
+        if not facts:
+            return listed
+        known = {each.id for each in listed}
+        changed = [
+            _changed(each, facts[each.id]) if each.id in facts and each.type is None else each for each in listed
+        ]
+        new = (_new(model_id, facts[model_id], info) for model_id in sorted(facts.keys() - known))
+        return (*changed, *(each for each in new if each is not None))
+
+    def _facts(self, provider: str) -> dict[str, dict[str, Any]]:
+        """Return the facts by model id; what is not valid is left out, and reported."""
+        file = self._folder
+        try:
+            stated = self._state()["files"][provider]
+            file = self._folder / stated["path"]
+            return _checked(_intact(file.read_bytes(), stated["sha256"]))
+        except Wrong as wrong:
+            self._report(file, f"{'.'.join(map(str, wrong.path))}: {wrong}")
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            self._report(file, error)
+        return {}
+
+
+class _Later:
+    """Joins a provider's models when it is called; equal for the same row, so that a comparison reads no models."""
+
+    def __init__(self, join: Callable[[ProviderInfo], tuple[Model, ...]], info: ProviderInfo) -> None:
+        self._join = join
+        self._info = info
+
+    def __call__(self) -> tuple[Model, ...]:
+        return self._join(self._info)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Later) and self._info is other._info
+
+    def __hash__(self) -> int:
+        return id(self._info)
+
+
+def _intact(content: bytes, expected: str) -> Any:
+    from hashlib import sha256
+
+    if sha256(content).hexdigest() != expected:
+        raise ValueError("it was changed after it was fetched")
+    return json.loads(content)
+
+
+def _checked(data: Any) -> dict[str, dict[str, Any]]:
+    """Return the facts of each model.
+
+    Raises:
+        Wrong: One of them has a wrong form.
+    """
+    if not isinstance(data, dict):
+        raise Wrong("it must be an object {MODEL_ID: {...}}")
+    for model_id, each in data.items():
+        if not model_id or not isinstance(each, dict):
+            raise Wrong("it must be an object {MODEL_ID: {...}}", model_id)
+        try:
+            override_of({key: value for key, value in each.items() if key in FACTS})
+        except Wrong as wrong:
+            raise wrong.below(model_id) from None
+    return data
+
+
+def _changed(model: Model, facts: Mapping[str, Any]) -> Model:
+    """Return a model with these facts and no older ones."""
+    bare = evolve(model, reasoning=False, input=("text",), cost=ModelCost(), thinking_level_map=None)
+    return override_of({key: value for key, value in facts.items() if key in FACTS})(bare)
+
+
+def _new(model_id: str, facts: Mapping[str, Any], info: ProviderInfo) -> Model | None:
+    """Return a model that is not listed; None if nothing is known of how the provider serves its API."""
+    alike: Iterable[Model] = [each for each in info.all_models if each.api == facts.get("api") and each.type is None]
+    relative = nearest_of_family(model_id, alike) or next(iter(alike), None)
+    if relative is None and facts.get("api") == info.api:
+        relative = info.custom_model(model_id)
+    if relative is None:
+        return None
+    return _changed(evolve(relative, id=model_id, name=model_id), facts)
