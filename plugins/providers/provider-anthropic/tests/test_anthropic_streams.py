@@ -436,10 +436,10 @@ def test_answer_without_content_is_done():
 
 def test_replayed_answer_has_what_was_received(model):
     from pi_provider_anthropic.compat import Compat
-    from pi_provider_anthropic.messages import to_messages
+    from pi_provider_anthropic.messages import answer_messages
 
     answered = read([RECORDED])[-1].message
-    (sent, _) = to_messages([answered], model(), Compat(), ToolNames((), model(), claude_code=False), whole=False)
+    (sent, _) = answer_messages(answered, model(), Compat(), ToolNames((), model(), claude_code=False))
 
     assert [block["type"] for block in sent["content"]] == [
         *("thinking", "redacted_thinking", "text", "tool_use", "tool_use"),

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pi_hookspecs import Context, ModelCost
+from pi_hookspecs import Context, ModelCost, StreamOptions
 from pi_provider_kit import SentTools
 from pi_provider_openai.completions_compat import DEFAULTS
 from pi_provider_openai.completions_events import CompletionsFeeder, completions_usage
@@ -470,7 +470,9 @@ def test_google_s_signature_is_kept_and_sent_back(answer, make_model, place):
     call = {**piece(0, "a", "read", "{}"), **(signed if "call" in place else {})}
     message = answer(chunk(tool_calls=[call], **(signed if "message" in place else {})), chunk("tool_calls"), DONE)
 
-    sent = to_messages(make_model(), Context(messages=(message,)), DEFAULTS, SentTools((), make_model()))
+    sent = to_messages(
+        make_model(), Context(messages=(message,)), StreamOptions(), DEFAULTS, SentTools((), make_model())
+    )
 
     assert message.tool_calls[0].thought_signature == "QUJD"
     assert sent[0]["tool_calls"][0]["extra_content"] == {"google": {"thought_signature": "QUJD"}}
@@ -479,7 +481,9 @@ def test_google_s_signature_is_kept_and_sent_back(answer, make_model, place):
 def test_the_signature_of_a_text_is_sent_back_with_the_message(answer, make_model):
     message = answer(chunk(content="a"), chunk("stop", extra_content={"google": {"thought_signature": "QUJD"}}), DONE)
 
-    sent = to_messages(make_model(), Context(messages=(message,)), DEFAULTS, SentTools((), make_model()))
+    sent = to_messages(
+        make_model(), Context(messages=(message,)), StreamOptions(), DEFAULTS, SentTools((), make_model())
+    )
 
     assert sent[0]["extra_content"] == {"google": {"thought_signature": "QUJD"}}
 

@@ -54,7 +54,7 @@ _HOMES: dict[str, str] = {
     "hosts": "host_of ip_address_of is_local runs_locally",
     "http_client": "Http import_httpx tls_context user_agent",
     "json_values": "compact_json dicts is_complete merged_counts parse_json parse_object shown_bytes token_count",
-    "messages": "NO_OUTPUT NO_RESULT data_url same_model system_prompt_of transform_messages",
+    "messages": "NO_OUTPUT NO_RESULT data_url encode_messages same_model system_prompt_of transform_messages",
     "output_schema": "claude_output_schema",
     "partial": "PartialJson",
     "progress": "Progress",

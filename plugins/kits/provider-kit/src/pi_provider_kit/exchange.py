@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from pi_provider_kit.abort import AbortWatch
 from pi_provider_kit.errors import transport_errors
-from pi_provider_kit.json_values import compact_json, parse_json
+from pi_provider_kit.json_values import compact_json, parse_json, request_json
 from pi_provider_kit.progress import Progress
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class Exchange:
         headers = {"accept": self._accept, "accept-encoding": "identity", "user-agent": self._http.user_agent}
         body = request.body
         if body is not None and not isinstance(body, bytes):
-            body = _encoded(body)
+            body = request_json(body)
             headers["content-type"] = "application/json"
         if request.sign is not None:
             headers |= request.sign(body or b"")
@@ -262,17 +262,6 @@ class Exchange:
         self._watch.close()
         if self._response is not None:
             await _stream_of(self._response).aclose()
-
-
-def _encoded(body: Any) -> bytes:
-    import orjson
-
-    try:
-        return orjson.dumps(body)
-    except TypeError:  # a number beyond 64 bits, half a surrogate pair: models do make such tool calls
-        import json
-
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _stream_of(response: httpx.Response | Reply) -> httpx.AsyncByteStream:

@@ -22,6 +22,9 @@ __all__ = [
 _MOST = 10**15
 """More tokens than that are nonsense, and too much for arithmetic on prices."""
 
+LONG = 12
+"""Messages of a conversation whose JSON is kept; that of a shorter one takes no time."""
+
 _SHOWN = 120
 """Bytes of invalid data that an error shows."""
 
@@ -83,6 +86,52 @@ def compact_json(value: Any) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # a number beyond 64 bits, half a surrogate pair
         return json.dumps(value, separators=(",", ":"))
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return plain data as JSON without spaces, in UTF-8; halves of surrogate pairs become question marks."""
+    import orjson
+
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # a number beyond 64 bits, half a surrogate pair: models do make such tool calls
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def request_json(body: Any) -> bytes:
+    """Return the body of a request as JSON, joined from what is kept of a long conversation."""
+    import orjson
+
+    joined = body
+    if _is_long(body):
+        from pi_provider_kit.kept import with_kept
+
+        joined = with_kept(body)
+    try:
+        return orjson.dumps(joined)
+    except TypeError:
+        pass
+    try:
+        return orjson.dumps(_in_parts(joined, 1))
+    except TypeError:  # a name of a field
+        return json_bytes(body)
+
+
+def _is_long(body: Any, depth: int = 1) -> bool:
+    if isinstance(body, dict) and depth >= 0:
+        return any(_is_long(each, depth - 1) for each in body.values())
+    return isinstance(body, list) and len(body) >= LONG
+
+
+def _in_parts(value: Any, depth: int) -> Any:
+    """Return a body with each message encoded alone, so that an odd number in one does not change the others."""
+    import orjson
+
+    if isinstance(value, dict) and depth >= 0:
+        return {str(name): _in_parts(each, depth - 1) for name, each in value.items()}
+    if isinstance(value, list):
+        return [each if isinstance(each, orjson.Fragment) else orjson.Fragment(json_bytes(each)) for each in value]
+    return orjson.Fragment(json_bytes(value))
 
 
 def dicts(value: Any) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """Converts a conversation so that a given model accepts it, even if other models answered before.
 
 The only place that decides what of a stored conversation is sent, by the rules of ``sendable``: codecs translate what
-they get, block by block. Messages that need no change are returned as they are, so that what was made of one can be
-kept with it: what is sent of a message depends on the message, the model, the rules, and the calls around it.
+they get, block by block. ``encode_messages`` gives a codec a conversation turn by turn, and of a long one only what is
+new since its last request (``kept``).
 
 Calls and results are matched turn by turn, not by one map for the whole transcript: local servers begin to count their
 ids anew in every turn.
@@ -17,6 +17,7 @@ from attrs import evolve
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage, text_of
+from pi_provider_kit.json_values import LONG
 from pi_provider_kit.sendable import rules_of
 from pi_provider_kit.text import clean_json, clean_text
 
@@ -25,10 +26,19 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.messages import AssistantContent, Message
     from pi_hookspecs.models import Model
-    from pi_hookspecs.provider import Context
+    from pi_hookspecs.provider import Context, StreamOptions
+    from pi_provider_kit.kept import Extend
     from pi_provider_kit.sent_tools import SentTools
 
-__all__ = ["NO_OUTPUT", "NO_RESULT", "data_url", "same_model", "system_prompt_of", "transform_messages"]
+__all__ = [
+    "NO_OUTPUT",
+    "NO_RESULT",
+    "data_url",
+    "encode_messages",
+    "same_model",
+    "system_prompt_of",
+    "transform_messages",
+]
 
 NO_RESULT = "No result provided"
 """Result text of a call without a result."""
@@ -44,10 +54,10 @@ _NO_DATA = "(image omitted: it has no data)"
 _BLIND_NOTE = "[Current model does not support images. The image will be omitted from this request.]"
 """A line that older versions stored in results with an image; it is not true for a model that sees the image."""
 
-_BEGINNING = "(The beginning of the conversation is missing.)"
+BEGINNING = "(The beginning of the conversation is missing.)"
 """Message of the user where the conversation begins with an answer."""
 
-_CONTINUE = "Continue."
+CONTINUE = "Continue."
 """Message of the user where the conversation ends with an answer."""
 
 _BROKEN = ("error", "aborted")
@@ -100,12 +110,57 @@ def transform_messages(
             are, by the rules of the model's API.
         whole: Whether these are all messages of the request; the first and the last of it may need company.
     """
-    turns = _Turns(model, normalize_id, foreign_thinking, tools)
-    sent = [message for answer, others in _split(messages) for message in turns.turn(answer, others)]
+    turns = Turns(model, normalize_id, foreign_thinking, tools)
+    sent = [message for answer, others in split_turns(messages) for message in turns.turn(answer, others)]
     if not whole:
         return tuple(sent)
     rules = turns.rules
     return tuple(_in_company(sent, first=rules.user_first, last=rules.user_last))
+
+
+def encode_messages(
+    context: Context,
+    model: Model,
+    options: StreamOptions,
+    extend: Extend,
+    *,
+    before: Iterable[dict[str, Any]] = (),
+    depends_on: str = "",
+    normalize_id: Callable[[str], str] | None = None,
+    foreign_thinking: Literal["drop", "text"] = "drop",
+    tools: SentTools | None = None,
+) -> list[dict[str, Any]]:
+    """Return a conversation in the format of an API: what ``extend`` makes of the messages that can be sent.
+
+    Of a long conversation, what was made of a message for the last request is used again, unless the message, one
+    before it, the model, or the names of its tools have changed since. See ``kept`` for what is kept, and how long.
+
+    Args:
+        context: Its messages; they are made sendable as by ``transform_messages``.
+        model: The model of the request.
+        options: Their ``session_id`` and ``on_payload``: whether plugins will see what is returned.
+        extend: ``extend(sent, messages, number)`` adds what is sent of the messages, one or more turns, to a list. It
+            may look at the last element of the list and replace it, but changes none in place, and keeps nothing for
+            its next call. ``number`` is how many messages there were before.
+        before: What precedes the conversation, such as the system prompt.
+        depends_on: What else ``extend`` and ``normalize_id`` depend on, as text: the switches of the host.
+        normalize_id: See ``transform_messages``.
+        foreign_thinking: See ``transform_messages``.
+        tools: See ``transform_messages``.
+    """
+    if len(context.messages) < LONG:
+        sent = [*before]
+        extend(
+            sent,
+            transform_messages(context.messages, model, normalize_id, foreign_thinking=foreign_thinking, tools=tools),
+            0,
+        )
+        return sent
+    from pi_provider_kit.kept import kept_messages
+
+    turns = Turns(model, normalize_id, foreign_thinking, tools)
+    depends_on = f"{foreign_thinking} {depends_on}"
+    return kept_messages(context.messages, turns, extend, options, before=before, depends_on=depends_on)
 
 
 def system_prompt_of(context: Context) -> str:
@@ -113,7 +168,7 @@ def system_prompt_of(context: Context) -> str:
 
     For the many APIs with a single system prompt; the codec then leaves the system messages out of its list.
     """
-    later = (text_of(message.content) for message in context.messages if isinstance(message, SystemMessage))
+    later = [text_of(message.content) for message in context.messages if type(message) is SystemMessage]
     text = clean_text("\n\n".join(filter(None, (context.system_prompt, *later))))
     return text if text.strip() else ""
 
@@ -123,7 +178,7 @@ def data_url(image: ImageContent) -> str:
     return f"data:{image.mime_type};base64,{image.data}"
 
 
-def _split(messages: Iterable[Message]) -> Iterator[tuple[AssistantMessage | None, list[Message]]]:
+def split_turns(messages: Iterable[Message]) -> Iterator[tuple[AssistantMessage | None, list[Message]]]:
     """Yield each answer with the messages up to the next one; first None with those before any answer."""
     answer: AssistantMessage | None = None
     others: list[Message] = []
@@ -136,8 +191,15 @@ def _split(messages: Iterable[Message]) -> Iterator[tuple[AssistantMessage | Non
     yield answer, others
 
 
-class _Turns:
-    """Converts one turn after another; keeps track of used ids."""
+class Turns:
+    """Converts one turn after another; keeps track of used ids.
+
+    Attributes:
+        rules: Those of the request.
+        model: The model of the request.
+        taken: The ids of calls in the conversation so far, in order.
+        names: The tools that were called, and the names that are sent for them.
+    """
 
     def __init__(
         self,
@@ -147,14 +209,20 @@ class _Turns:
         tools: SentTools | None,
     ) -> None:
         self.rules = rules_of(model) if tools is None else tools.rules
-        self._model = model
+        self.model = model
+        self.taken: dict[str, None] = {}
+        self.names: dict[str, str] = {}
         self._normalize = normalize_id
         self._foreign_thinking = foreign_thinking
         self._tools = tools
         self._sees = "image" in model.input
-        self._taken: set[str] = set()
+
+    def sent_name(self, name: str) -> str:
+        """Return the name to send for a tool."""
+        return name if self._tools is None else self._tools.sent(name)
 
     def turn(self, answer: AssistantMessage | None, others: list[Message]) -> Iterator[Message]:
+        """Yield the messages of a turn as they can be sent: an answer, its results, the user's messages."""
         waiting: dict[str, deque[ToolCall]] = defaultdict(deque)
         """The calls of the answer by their original id, under their new one; an id given twice has two."""
         calls: list[ToolCall] = []
@@ -179,9 +247,9 @@ class _Turns:
     # Answers
 
     def _answer(self, message: AssistantMessage, waiting: dict[str, deque[ToolCall]]) -> tuple[AssistantContent, ...]:
-        ours = same_model(message, self._model)
+        ours = same_model(message, self.model)
         content: list[AssistantContent] = []
-        in_turn: set[str] = set()
+        in_turn: dict[str, None] = {}
         for block in message.content:
             if isinstance(block, ToolCall):
                 call = self._call(block, ours=ours, in_turn=in_turn)
@@ -193,7 +261,7 @@ class _Turns:
                     content.append(_text(block, text, signature))
             elif isinstance(block, ThinkingContent):
                 content.extend(self._thinking(block, ours=ours))
-        self._taken |= in_turn
+        self.taken.update(in_turn)
         return tuple(self._in_order(content))
 
     def _in_order(self, content: list[AssistantContent]) -> list[AssistantContent]:
@@ -223,26 +291,25 @@ class _Turns:
         elif self._foreign_thinking == "text" and not block.redacted and thinking.strip():
             yield TextContent(thinking)
 
-    def _call(self, call: ToolCall, *, ours: bool, in_turn: set[str]) -> ToolCall:
+    def _call(self, call: ToolCall, *, ours: bool, in_turn: dict[str, None]) -> ToolCall:
         call_id = self._id(call.id, in_turn, ours=ours)
-        in_turn.add(call_id)
-        name = call.name if self._tools is None else self._tools.sent(call.name)
+        in_turn[call_id] = None
+        name = self.names[call.name] = self.sent_name(call.name)
         arguments = clean_json(call.arguments)
         signature = call.thought_signature if ours else None
         if (call_id, name, signature) == (call.id, call.name, call.thought_signature) and arguments is call.arguments:
             return call
         return evolve(call, id=call_id, name=name, arguments=arguments, thought_signature=signature)
 
-    def _id(self, call_id: str, in_turn: set[str], *, ours: bool) -> str:
+    def _id(self, call_id: str, in_turn: dict[str, None], *, ours: bool) -> str:
         """Return the id of a call: its own where the API accepts it and has not seen it."""
-        everywhere = not ours or self.rules.unique_ids == "conversation"
-        taken = self._taken | in_turn if everywhere else in_turn
+        taken = self.taken if not ours or self.rules.unique_ids == "conversation" else {}
         normalize = self._normalize or str
         wanted = clean_text(call_id) or "call"
         keeps = ours and call_id == wanted and not self.rules.checks_own_ids
         new = call_id if keeps else normalize(wanted)
         for number in range(2, _TRIES):
-            if new not in taken:
+            if new not in taken and new not in in_turn:
                 break
             new = normalize(f"{number}_{wanted}")
         return new
@@ -343,12 +410,12 @@ def _in_company(messages: list[Message], *, first: bool, last: bool) -> Iterator
     if not spoken:
         if first or last:
             yield from messages
-            yield UserMessage(content=_CONTINUE, timestamp=0)
+            yield UserMessage(content=CONTINUE, timestamp=0)
         else:
             yield from messages
         return
     if first and isinstance(spoken[0], AssistantMessage):
-        yield UserMessage(content=_BEGINNING, timestamp=0)
+        yield UserMessage(content=BEGINNING, timestamp=0)
     yield from messages
     if last and isinstance(spoken[-1], AssistantMessage):
-        yield UserMessage(content=_CONTINUE, timestamp=0)
+        yield UserMessage(content=CONTINUE, timestamp=0)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage
+from pi_provider_kit.json_values import LONG
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from pi_hookspecs.messages import Message
@@ -35,18 +39,31 @@ def estimate_context_tokens(context: Context) -> int:
     there later, so the answer counted another context.
     """
     messages, later = context.messages, 0
+    sums = _sums(messages)
+    newest: list[int] = []
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted"):
             usage = message.usage
             known = usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write
-            if known and all(earlier.timestamp <= message.timestamp for earlier in messages[:index]):
-                return known + later
-        later += estimate_tokens(message)
+            if known:
+                newest = newest or [*accumulate(map(attrgetter("timestamp"), messages), max)]
+                if newest[index] <= message.timestamp:
+                    return known + later
+        later = sums[-1] - sums[index] if sums else later + estimate_tokens(message)
     fixed = len(context.system_prompt)
     for tool in context.tools:
         fixed += len(tool.name) + len(tool.description) + len(json.dumps(tool.parameters, default=str))
     return later - (-fixed // _CHARS_PER_TOKEN)
+
+
+def _sums(messages: Sequence[Message]) -> list[int]:
+    """Return the estimates of a long conversation, added up to each message; empty if nothing of it is kept."""
+    if len(messages) < LONG:
+        return []
+    from pi_provider_kit.kept import token_sums
+
+    return token_sums(messages, estimate_tokens)
 
 
 def _size(block: Any) -> int:

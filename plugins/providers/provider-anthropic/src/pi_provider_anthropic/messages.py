@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
-from pi_provider_kit import clean_text, sanitized_id, transform_messages
+from pi_provider_kit import clean_text, encode_messages, sanitized_id, transform_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
     from pi_provider_anthropic.compat import Compat
     from pi_provider_anthropic.identity import ToolNames
 
-__all__ = ["mark_last", "to_messages"]
+__all__ = ["answer_messages", "mark_last", "to_messages"]
 
 _IMAGE_ALONE = "(see attached image)"
 
@@ -25,12 +26,28 @@ _RESULT_IMAGES = "Attached image(s) from tool result:"
 
 
 def to_messages(
-    messages: Iterable[Message], model: Model, compat: Compat, names: ToolNames, *, whole: bool = True
+    context: Context, model: Model, options: StreamOptions, compat: Compat, names: ToolNames
 ) -> list[dict[str, Any]]:
     """Return the API's messages, without cache marks; results of one batch of calls share a message."""
+
+    def extend(converted: list[dict[str, Any]], messages: Iterable[Message], _number: int) -> None:
+        _extend(converted, messages, compat)
+
+    return encode_messages(
+        context, model, options, extend, depends_on=repr(compat), normalize_id=sanitized_id, tools=names
+    )
+
+
+def answer_messages(answer: AssistantMessage, model: Model, compat: Compat, names: ToolNames) -> list[dict[str, Any]]:
+    """Return one answer as ``to_messages`` does within a conversation."""
     converted: list[dict[str, Any]] = []
+    _extend(converted, transform_messages([answer], model, sanitized_id, tools=names, whole=False), compat)
+    return converted
+
+
+def _extend(converted: list[dict[str, Any]], messages: Iterable[Message], compat: Compat) -> None:
     results: list[ToolResultMessage] = []
-    for message in transform_messages(messages, model, sanitized_id, tools=names, whole=whole):
+    for message in messages:
         if isinstance(message, ToolResultMessage):
             results.append(message)
             continue
@@ -47,17 +64,17 @@ def to_messages(
             converted.append({"role": "system", "content": text})
     if results:
         converted.append(_results(results))
-    return converted
 
 
 def mark_last(messages: list[dict[str, Any]], mark: dict[str, str]) -> None:
     """Put the cache mark on the last block of the last user message; a string becomes a block for it."""
-    last = next((message for message in reversed(messages) if message["role"] == "user"), None)
+    last = next((number for number in reversed(range(len(messages))) if messages[number]["role"] == "user"), None)
     if last is None:
         return
-    if isinstance(last["content"], str):
-        last["content"] = [{"type": "text", "text": last["content"]}]
-    last["content"][-1]["cache_control"] = mark
+    content = messages[last]["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    blocks = [*blocks[:-1], {**blocks[-1], "cache_control": mark}]
+    messages[last] = {**messages[last], "content": blocks}  # a copy: what is sent of a message is kept
 
 
 def _user_content(message: UserMessage) -> str | list[dict[str, Any]]:

@@ -30,7 +30,7 @@ def to_payload(
     model: Model, context: Context, options: StreamOptions, compat: Compat, names: ToolNames
 ) -> dict[str, Any]:
     """Return the body as plain data."""
-    messages = to_messages(context.messages, model, compat, names)
+    messages = to_messages(context, model, options, compat, names)
     tools = to_tools(names, model, compat)
     system = _system(context, compat, oauth=is_oauth(options.api_key))
     mark = _cache_mark(options, compat)

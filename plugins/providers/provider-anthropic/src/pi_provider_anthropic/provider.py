@@ -62,16 +62,14 @@ class AnthropicMessages:
         return read_answer(self._events(model, context, options, _Wire(compat, names, turn, reader)), reader, options)
 
     def _turn(self, model: Model, options: StreamOptions, compat: Compat, names: ToolNames) -> Turn:
-        from pi_provider_anthropic.messages import to_messages
+        from pi_provider_anthropic.messages import answer_messages
         from pi_provider_anthropic.threads import Threads, Turn
 
         if self._threads is None:
             self._threads = Threads()
         account = f"{model.base_url} {options.api_key}"
         session = options.session_id or ""
-        return Turn(
-            self._threads, session, account, lambda answer: to_messages([answer], model, compat, names, whole=False)
-        )
+        return Turn(self._threads, session, account, lambda answer: answer_messages(answer, model, compat, names))
 
     async def _events(
         self, model: Model, context: Context, options: StreamOptions, wire: _Wire

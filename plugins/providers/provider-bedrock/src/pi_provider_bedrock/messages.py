@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
-from pi_provider_kit import sanitized_id, transform_messages
+from pi_provider_kit import encode_messages, sanitized_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
     from pi_provider_bedrock.compat import Compat
     from pi_provider_kit import SentTools
 
@@ -27,29 +28,42 @@ _RESULT_IMAGES = "Attached image(s) from tool result:"
 """Caption of the images of a failed call: Claude takes only text in a result that is an error."""
 
 
-def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names: SentTools) -> list[dict[str, Any]]:
+def to_messages(
+    context: Context, model: Model, options: StreamOptions, compat: Compat, names: SentTools
+) -> list[dict[str, Any]]:
     """Return the API's messages, without cache points; neighbours of one role become one message."""
-    converted: list[dict[str, Any]] = []
+
+    def extend(converted: list[dict[str, Any]], messages: Iterable[Message], _number: int) -> None:
+        _extend(converted, messages, compat)
+
+    return encode_messages(
+        context, model, options, extend, depends_on=repr(compat), normalize_id=sanitized_id, tools=names
+    )
+
+
+def _extend(converted: list[dict[str, Any]], messages: Iterable[Message], compat: Compat) -> None:
+    kept = len(converted)
     moved: list[dict[str, Any]] = []
     """Images of failed calls, which follow the last result of the answer."""
-    for message in transform_messages(messages, model, sanitized_id, tools=names):
+    for message in messages:
         if isinstance(message, ToolResultMessage):
-            _add_blocks(converted, "user", [_result(message, compat, moved)])
+            _add_blocks(converted, "user", [_result(message, compat, moved)], kept)
             continue
-        _add_blocks(converted, "user", _captioned(moved))
+        _add_blocks(converted, "user", _captioned(moved), kept)
         if isinstance(message, UserMessage):
-            _add_blocks(converted, "user", _user_content(message))
+            _add_blocks(converted, "user", _user_content(message), kept)
         elif isinstance(message, AssistantMessage):
             blocks = [each for block in message.content for each in _answer_block(block, compat)]
-            _add_blocks(converted, "assistant", blocks)
-    _add_blocks(converted, "user", _captioned(moved))
-    return converted
+            _add_blocks(converted, "assistant", blocks, kept)
+    _add_blocks(converted, "user", _captioned(moved), kept)
 
 
-def _add_blocks(converted: list[dict[str, Any]], role: str, blocks: list[dict[str, Any]]) -> None:
+def _add_blocks(converted: list[dict[str, Any]], role: str, blocks: list[dict[str, Any]], kept: int) -> None:
     if not blocks:
         return
     if converted and converted[-1]["role"] == role:
+        if len(converted) <= kept:  # what was sent of an earlier message is kept, so it is not changed in place
+            converted[-1] = {"role": role, "content": [*converted[-1]["content"]]}
         converted[-1]["content"] += blocks
     else:
         converted.append({"role": role, "content": blocks})

@@ -31,7 +31,7 @@ _INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
 def to_payload(model: Model, context: Context, options: StreamOptions, names: SentTools) -> dict[str, Any]:
     """Return the input of ``ConverseStream`` as plain data; bytes are base64, as in its JSON."""
     compat = Compat.of(model)
-    messages = to_messages(context.messages, model, compat, names)
+    messages = to_messages(context, model, options, compat, names)
     system = [{"text": text}] if (text := system_prompt_of(context)).strip() else []
     tools = to_tool_config(names, options.tool_choice, messages, model)
     _mark(system, messages, options, compat)
@@ -60,9 +60,9 @@ def _mark(system: list[dict[str, Any]], messages: list[dict[str, Any]], options:
     point = {"type": "default", "ttl": "1h"} if retention == "long" and compat.long_cache else {"type": "default"}
     if system:
         system.append({"cachePoint": point})
-    last = next((message for message in reversed(messages) if message["role"] == "user"), None)
-    if last is not None:
-        last["content"].append({"cachePoint": point})
+    last = next((number for number in reversed(range(len(messages))) if messages[number]["role"] == "user"), None)
+    if last is not None:  # a copy: what is sent of a message is kept
+        messages[last] = {**messages[last], "content": [*messages[last]["content"], {"cachePoint": point}]}
 
 
 def _limits(model: Model, context: Context, options: StreamOptions, compat: Compat) -> tuple[int, dict[str, Any]]:

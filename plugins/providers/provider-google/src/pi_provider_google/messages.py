@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
 from pi_provider_google.families import knows_images_in_results, needs_call_ids, needs_signatures
-from pi_provider_kit import sanitized_id, transform_messages
+from pi_provider_kit import encode_messages, sanitized_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
     from pi_provider_kit import SentTools
 
 __all__ = ["to_contents"]
@@ -29,30 +30,39 @@ _UNSIGNED = "skip_thought_signature_validator"
 """The API's placeholder for the signature of a call by another model."""
 
 
-def to_contents(messages: Iterable[Message], model: Model, tools: SentTools) -> list[dict[str, Any]]:
+def to_contents(context: Context, model: Model, options: StreamOptions, tools: SentTools) -> list[dict[str, Any]]:
     """Return the turns; neighbours of one role are one turn, but function responses keep a turn of their own."""
-    contents: list[dict[str, Any]] = []
-    results: list[ToolResultMessage] = []
+
+    def extend(contents: list[dict[str, Any]], messages: Iterable[Message], _number: int) -> None:
+        _extend(contents, messages, model)
+
     normalize = sanitized_id if needs_call_ids(model.id) else None
-    for message in transform_messages(messages, model, normalize, tools=tools):
+    return encode_messages(context, model, options, extend, normalize_id=normalize, tools=tools)
+
+
+def _extend(contents: list[dict[str, Any]], messages: Iterable[Message], model: Model) -> None:
+    kept = len(contents)
+    results: list[ToolResultMessage] = []
+    for message in messages:
         if isinstance(message, ToolResultMessage):
             results.append(message)
             continue
         _add_results(contents, results, model)
         results = []
         if isinstance(message, UserMessage):
-            _add(contents, "user", list(_user_parts(message)))
+            _add(contents, "user", list(_user_parts(message)), kept)
         elif isinstance(message, AssistantMessage):
-            _add(contents, "model", _answer_parts(message, model))
+            _add(contents, "model", _answer_parts(message, model), kept)
     _add_results(contents, results, model)
-    return contents
 
 
-def _add(contents: list[dict[str, Any]], role: str, parts: list[dict[str, Any]]) -> None:
+def _add(contents: list[dict[str, Any]], role: str, parts: list[dict[str, Any]], kept: int) -> None:
     if not parts:
         return
     last = contents[-1] if contents else None
     if last is not None and last["role"] == role and "functionResponse" not in last["parts"][-1]:
+        if len(contents) <= kept:  # what was sent of an earlier message is kept, so it is not changed in place
+            last = contents[-1] = {**last, "parts": [*last["parts"]]}
         last["parts"] += parts
     else:
         contents.append({"role": role, "parts": parts})

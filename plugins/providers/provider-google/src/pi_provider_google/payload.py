@@ -25,7 +25,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
             constrained sampling, and that cannot be.
     """
     sent = SentTools(context.tools, model)
-    payload: dict[str, Any] = {"contents": to_contents(context.messages, model, sent)}
+    payload: dict[str, Any] = {"contents": to_contents(context, model, options, sent)}
     prompt = system_prompt_of(context)
     if prompt.strip():
         payload["systemInstruction"] = {"role": "user", "parts": [{"text": prompt}]}

@@ -11,14 +11,15 @@ from pi_provider_kit import (
     clamp_thinking_level,
     compact_json,
     completions_id,
+    encode_messages,
     sampling_params,
     system_prompt_of,
-    transform_messages,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
 
@@ -32,7 +33,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
     sent = SentTools(context.tools, model)
     payload: dict[str, Any] = {
         "model": model.id,
-        "messages": list(_messages(model, context, sent)),
+        "messages": _messages(model, context, options, sent),
         "stream_options": {"include_usage": True},
         "return_progress": True,
     }
@@ -57,19 +58,24 @@ def _tool(tool: Any) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _messages(model: Model, context: Context, sent: SentTools) -> Iterator[dict[str, Any]]:
+def _messages(model: Model, context: Context, options: StreamOptions, tools: SentTools) -> list[dict[str, Any]]:
     prompt = system_prompt_of(context)
-    if prompt.strip():
-        yield {"role": "system", "content": prompt}
-    for message in transform_messages(context.messages, model, completions_id, tools=sent):
+    before = [{"role": "system", "content": prompt}] if prompt.strip() else []
+    return encode_messages(context, model, options, _extend, before=before, normalize_id=completions_id, tools=tools)
+
+
+def _extend(sent: list[dict[str, Any]], messages: Iterable[Message], _number: int) -> None:
+    for message in messages:
         if isinstance(message, UserMessage):
-            yield {"role": "user", "content": text_of(message.content)}
+            sent.append({"role": "user", "content": text_of(message.content)})
         elif isinstance(message, AssistantMessage):
-            yield from _answer(message)
+            sent.extend(_answer(message))
         elif isinstance(message, ToolResultMessage):
             text = text_of(message.content)
             text = f"{_ERROR}{text}" if message.is_error else text
-            yield {"role": "tool", "tool_call_id": message.tool_call_id, "name": message.tool_name, "content": text}
+            sent.append(
+                {"role": "tool", "tool_call_id": message.tool_call_id, "name": message.tool_name, "content": text}
+            )
 
 
 def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
-from pi_provider_kit import compact_json, data_url, mistral_id, system_prompt_of, transform_messages
+from pi_provider_kit import compact_json, data_url, encode_messages, mistral_id, system_prompt_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pi_hookspecs.content import ToolCall
+    from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
-    from pi_hookspecs.provider import Context
+    from pi_hookspecs.provider import Context, StreamOptions
     from pi_provider_kit import SentTools
 
 __all__ = ["to_messages"]
@@ -22,11 +23,15 @@ _ERROR = "[tool error] "
 """Prefix of a failed call's result: the API has no field for it."""
 
 
-def to_messages(model: Model, context: Context, tools: SentTools) -> list[dict[str, Any]]:
+def to_messages(model: Model, context: Context, options: StreamOptions, tools: SentTools) -> list[dict[str, Any]]:
     """Return the system prompt and the conversation in the API's format."""
     prompt = system_prompt_of(context)
-    sent: list[dict[str, Any]] = [{"role": "system", "content": prompt}] if prompt.strip() else []
-    for message in transform_messages(context.messages, model, mistral_id, tools=tools):
+    before = [{"role": "system", "content": prompt}] if prompt.strip() else []
+    return encode_messages(context, model, options, _extend, before=before, normalize_id=mistral_id, tools=tools)
+
+
+def _extend(sent: list[dict[str, Any]], messages: Iterable[Message], _number: int) -> None:
+    for message in messages:
         if isinstance(message, UserMessage):
             content = message.content
             sent.append({"role": "user", "content": content if isinstance(content, str) else _parts(content)})
@@ -34,7 +39,6 @@ def to_messages(model: Model, context: Context, tools: SentTools) -> list[dict[s
             sent.extend(_answer(message))
         elif isinstance(message, ToolResultMessage):
             sent.append(_result(message))
-    return sent
 
 
 def _parts(content: Iterable[Any]) -> list[dict[str, Any]]:

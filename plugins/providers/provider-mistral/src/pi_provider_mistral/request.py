@@ -60,7 +60,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
     payload: dict[str, Any] = {
         "model": model.id,
         "stream": True,
-        "messages": to_messages(model, context, sent),
+        "messages": to_messages(model, context, options, sent),
         "max_tokens": options.max_tokens or default_max_tokens(model, estimate_context_tokens(context)),
     }
     session = _cached_session(options)

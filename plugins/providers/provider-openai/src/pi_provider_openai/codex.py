@@ -41,7 +41,7 @@ def codex_payload(model: Model, context: Context, options: StreamOptions) -> dic
         "store": False,
         "stream": True,
         "instructions": prompt if prompt.strip() else _INSTRUCTIONS,
-        "input": to_input(model, context, compat, sent, with_prompt=False),
+        "input": to_input(model, context, options, compat, sent, with_prompt=False),
         "text": {"verbosity": "medium"},
         "include": [ENCRYPTED],
         "tool_choice": "auto" if options.tool_choice is None else responses_tool_choice(options.tool_choice, sent),

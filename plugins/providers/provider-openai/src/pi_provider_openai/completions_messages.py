@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
-from pi_provider_kit import clean_text, compact_json, completions_id, data_url, system_prompt_of, transform_messages
+from pi_provider_kit import clean_text, compact_json, completions_id, data_url, encode_messages, system_prompt_of
 from pi_provider_openai.shared import result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
-    from pi_hookspecs.provider import Context
+    from pi_hookspecs.provider import Context, StreamOptions
     from pi_provider_kit import SentTools
 
 __all__ = ["REASONING_FIELDS", "mark_for_cache", "to_messages"]
@@ -28,17 +29,34 @@ _IMAGES_FOLLOW = "Attached image(s) from tool result:"
 
 
 def to_messages(
-    model: Model, context: Context, compat: Mapping[str, Any], tools: SentTools | None = None
+    model: Model, context: Context, options: StreamOptions, compat: Mapping[str, Any], tools: SentTools | None = None
 ) -> list[dict[str, Any]]:
     """Return the system prompt and the conversation in the host's format."""
     in_place = bool(compat["supportsMidConvoSystemMessages"])
     role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"
     prompt = clean_text(context.system_prompt) if in_place else system_prompt_of(context)
-    sent: list[dict[str, Any]] = [{"role": role, "content": prompt}] if prompt.strip() else []
-    images: list[dict[str, Any]] = []
-    messages = transform_messages(
-        context.messages, model, lambda call_id: completions_id(call_id, model.provider), tools=tools
+    before = [{"role": role, "content": prompt}] if prompt.strip() else []
+
+    def extend(sent: list[dict[str, Any]], messages: Iterable[Message], _number: int) -> None:
+        _extend(sent, messages, model, compat, role=role if in_place else "")
+
+    return encode_messages(
+        context,
+        model,
+        options,
+        extend,
+        before=before,
+        depends_on=repr(compat),
+        normalize_id=lambda call_id: completions_id(call_id, model.provider),
+        tools=tools,
     )
+
+
+def _extend(
+    sent: list[dict[str, Any]], messages: Iterable[Message], model: Model, compat: Mapping[str, Any], *, role: str
+) -> None:
+    """Add messages; ``role`` is that of system messages, empty where they are sent before the conversation."""
+    images: list[dict[str, Any]] = []
     for message in messages:
         if images and not isinstance(message, ToolResultMessage):
             _add_user(sent, [{"type": "text", "text": _IMAGES_FOLLOW}, *images], compat)
@@ -50,11 +68,10 @@ def to_messages(
             _add_user(sent, _parts(message.content), compat)
         elif isinstance(message, AssistantMessage):
             sent.extend(_answer(message, model, compat))
-        elif in_place and (text := clean_text(text_of(message.content))).strip():
+        elif role and (text := clean_text(text_of(message.content))).strip():
             sent.append({"role": role, "content": text})
     if images:
         _add_user(sent, [{"type": "text", "text": _IMAGES_FOLLOW}, *images], compat)
-    return sent
 
 
 def _add_user(sent: list[dict[str, Any]], parts: list[dict[str, Any]], compat: Mapping[str, Any]) -> None:
@@ -170,23 +187,22 @@ def mark_for_cache(
     mark = {"type": "ephemeral"}
     if retention == "long" and compat["supportsLongCacheRetention"]:
         mark["ttl"] = "1h"
-    first = next((message for message in messages if message["role"] in ("system", "developer")), None)
+    first = next((at for at, message in enumerate(messages) if message["role"] in ("system", "developer")), None)
     if first is not None:
-        _mark(first, mark)
+        messages[first] = _marked(messages[first], mark) or messages[first]
     if tools:
         tools[-1]["cache_control"] = mark
-    for message in reversed(messages):
-        if message["role"] in ("user", "assistant", "tool") and _mark(message, mark):
+    for at in reversed(range(len(messages))):
+        if messages[at]["role"] in ("user", "assistant", "tool") and (marked := _marked(messages[at], mark)):
+            messages[at] = marked
             return
 
 
-def _mark(message: dict[str, Any], mark: dict[str, str]) -> bool:
-    """Mark the last text of a message; return whether there was one."""
+def _marked(message: dict[str, Any], mark: dict[str, str]) -> dict[str, Any] | None:
+    """Return a copy of a message with a mark at its last text, since messages are kept; None if it has no text."""
     content = message["content"]
-    if isinstance(content, str) and content:
-        content = message["content"] = [{"type": "text", "text": content}]
-    for part in reversed(content) if isinstance(content, list) else ():
-        if part["type"] == "text":
-            part["cache_control"] = mark
-            return True
-    return False
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) and content else content
+    for at in reversed(range(len(parts))) if isinstance(parts, list) else ():
+        if parts[at]["type"] == "text":
+            return {**message, "content": [*parts[:at], {**parts[at], "cache_control": mark}, *parts[at + 1 :]]}
+    return None

@@ -171,7 +171,7 @@ def completions_payload(
     """Return the body, as plain data; ``compat`` has every flag (``compat_of``)."""
     retention = cache_retention(options)
     sent = SentTools(context.tools, model)
-    messages = to_messages(model, context, compat, sent)
+    messages = to_messages(model, context, options, compat, sent)
     tools = [{"type": "function", "function": function_of(tool, model, compat)} for tool in sent]
     mark_for_cache(messages, tools, retention, compat)
     limit = max_tokens(model, context, options)

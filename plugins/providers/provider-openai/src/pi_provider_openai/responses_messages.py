@@ -12,18 +12,19 @@ from pi_provider_kit import (
     clean_text,
     compact_json,
     data_url,
+    encode_messages,
     responses_id,
     same_model,
     system_prompt_of,
-    transform_messages,
 )
 from pi_provider_openai.shared import result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model
-    from pi_hookspecs.provider import Context
+    from pi_hookspecs.provider import Context, StreamOptions
     from pi_provider_kit import SentTools
 
 __all__ = ["TextSignature", "to_input"]
@@ -55,23 +56,40 @@ class TextSignature(NamedTuple):
 
 
 def to_input(
-    model: Model, context: Context, compat: Mapping[str, Any], tools: SentTools, *, with_prompt: bool = True
+    model: Model,
+    context: Context,
+    options: StreamOptions,
+    compat: Mapping[str, Any],
+    tools: SentTools,
+    *,
+    with_prompt: bool = True,
 ) -> list[dict[str, Any]]:
     """Return the items; the system prompt is the first of them unless it is sent separately."""
     in_place = bool(compat["supportsMidConvoSystemMessages"])
     role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"
     prompt = clean_text(context.system_prompt) if in_place else system_prompt_of(context)
-    items: list[dict[str, Any]] = [{"role": role, "content": prompt}] if prompt.strip() and with_prompt else []
-    for number, message in enumerate(transform_messages(context.messages, model, _call_id, tools=tools)):
-        if isinstance(message, UserMessage):
-            items.append({"role": "user", "content": _parts(message.content)})
-        elif isinstance(message, AssistantMessage):
-            items.extend(_answer(message, number, ours=same_model(message, model)))
-        elif isinstance(message, ToolResultMessage):
-            items.append(_result(message))
-        elif in_place and (text := clean_text(text_of(message.content))).strip():
-            items.append({"role": role, "content": text})
-    return items
+
+    def extend(items: list[dict[str, Any]], messages: Iterable[Message], number: int) -> None:
+        for place, message in enumerate(messages, number):
+            if isinstance(message, UserMessage):
+                items.append({"role": "user", "content": _parts(message.content)})
+            elif isinstance(message, AssistantMessage):
+                items.extend(_answer(message, place, ours=same_model(message, model)))
+            elif isinstance(message, ToolResultMessage):
+                items.append(_result(message))
+            elif in_place and (text := clean_text(text_of(message.content))).strip():
+                items.append({"role": role, "content": text})
+
+    return encode_messages(
+        context,
+        model,
+        options,
+        extend,
+        before=[{"role": role, "content": prompt}] if prompt.strip() and with_prompt else [],
+        depends_on=repr(compat),
+        normalize_id=_call_id,
+        tools=tools,
+    )
 
 
 def _call_id(call_id: str) -> str:

@@ -81,7 +81,7 @@ def responses_payload(
     sent = SentTools(context.tools, model)
     payload: dict[str, Any] = {
         "model": model.id,
-        "input": to_input(model, context, compat, sent),
+        "input": to_input(model, context, options, compat, sent),
         "stream": True,
         "store": False,
     }

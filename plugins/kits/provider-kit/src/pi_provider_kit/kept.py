@@ -1,0 +1,329 @@
+"""What was made of a conversation for an API, kept for its next request.
+
+The next request of a conversation has the same messages and a few more. This module alone decides which are the same,
+and encodes the others: a message is the same object as before, and the arguments of its calls contain the same objects;
+what a plugin made anew is compared block by block. Everything before the first change is used again, from the beginning
+of a turn on; so a compaction, a rewind, another model or host, and another name of a tool need no code of their own.
+
+Kept are the objects of the API's messages and their JSON, for the sixteen conversations used last and up to 64 MiB of
+JSON in all of them. Plugins can change the objects in place: where they have seen them, they are compared with their
+JSON before they are used again, and the request is serialised as the plugins left it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate, islice
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
+from pi_hookspecs.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
+from pi_hookspecs.unchanged import START, Contents, Place, first_difference
+from pi_provider_kit.json_values import json_bytes
+from pi_provider_kit.messages import BEGINNING, CONTINUE, split_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pi_hookspecs.messages import Message
+    from pi_hookspecs.provider import StreamOptions
+    from pi_provider_kit.messages import Turns
+
+Extend: TypeAlias = "Callable[[list[dict[str, Any]], Sequence[Message], int], object]"
+
+__all__ = ["kept_messages", "token_sums", "with_kept"]
+
+_CONVERSATIONS = 16
+_BYTES = 64 * 1024 * 1024
+
+_kept: list[_Conversation] = []
+"""The conversations, the one used last at the end. A request takes its own out, so that threads do not share one."""
+
+
+class _Mark(NamedTuple):
+    """What there was at the beginning of a turn.
+
+    Attributes:
+        messages: Messages of the conversation.
+        sent: Messages that can be sent.
+        items: The API's messages.
+        last: The last of these.
+        ids: Ids of calls.
+        calls: The place in the arguments of calls.
+        speaks: Whether anybody but the system has spoken.
+        answered: Whether the last who spoke was the model.
+    """
+
+    messages: int = 0
+    sent: int = 0
+    items: int = 0
+    last: dict[str, Any] | None = None
+    ids: int = 0
+    calls: Place = START
+    speaks: bool = False
+    answered: bool = False
+
+
+class _Conversation:
+    """One conversation as it was sent last.
+
+    Attributes:
+        key: Everything that the items depend on besides the messages and the names of tools.
+        messages: The messages of the conversation.
+        items: The API's messages.
+        chunks: The JSON of items without the brackets of a list, each with the number of items up to its end.
+        whole: The list that was returned, which may have more before and after the items.
+        offset: How many elements precede the items in it.
+        is_seen: Whether plugins have seen the items.
+    """
+
+    def __init__(self, key: object) -> None:
+        self.key = key
+        self.messages: list[Message] = []
+        self.items: list[dict[str, Any]] = []
+        self.chunks: list[tuple[int, bytes]] = []
+        self.whole: list[dict[str, Any]] = []
+        self.offset = 0
+        self.is_seen = False
+        self._marks: list[_Mark] = []
+        self._ids: dict[str, None] = {}
+        self._names: dict[str, str] = {}
+        self._calls = Contents()
+        self._tokens = [0]
+
+    @property
+    def size(self) -> int:
+        """Bytes of JSON."""
+        return sum(len(chunk) for _, chunk in self.chunks)
+
+    def resume(self, messages: Sequence[Message], turns: Turns) -> _Mark:
+        """Return the last mark before anything has changed, and forget what came after it."""
+        same = self._same_messages(messages)
+        marks = self._marks
+        del marks[bisect_right(marks, same, key=attrgetter("messages")) :]
+        if marks and marks[-1].messages == same < len(messages) and not isinstance(messages[same], AssistantMessage):
+            marks.pop()  # the turn goes on
+        if any(turns.sent_name(name) != sent for name, sent in self._names.items()):
+            marks.clear()
+        if marks and not self._calls.same(START, marks[-1].calls):
+            start, count = START, 0
+            while self._calls.same(start, marks[count].calls):
+                start, count = marks[count].calls, count + 1
+            del marks[count:]
+        encoded = self._unchanged_items()
+        while marks and not (0 < marks[-1].items <= encoded and self.items[marks[-1].items - 1] is marks[-1].last):
+            marks.pop()
+        mark = marks[-1] if marks else _Mark()
+        if mark.ids < len(self._ids):
+            self._ids = dict.fromkeys(islice(self._ids, mark.ids))
+        self._calls.cut(mark.calls)
+        del self._tokens[mark.messages + 1 :]
+        return mark
+
+    def encode(self, messages: Sequence[Message], turns: Turns, extend: Extend, mark: _Mark) -> list[dict[str, Any]]:
+        """Encode the messages from a mark on; return all items, with what only this request needs at their end."""
+        turns.taken, turns.names = self._ids, self._names
+        items, rules = self.items[: mark.items], turns.rules
+        at, sent, speaks, answered = mark.messages, mark.sent, mark.speaks, mark.answered
+        waiting: list[Message] = []
+        is_sure = True
+        for answer, others in split_turns(messages[at:]):
+            if is_sure and speaks and at > mark.messages:
+                self._mark(at, sent, items, answered=answered)
+            at += len(others) + (answer is not None)
+            is_sure = is_sure and self._watch(answer, others)
+            waiting += turns.turn(answer, others)
+            if not waiting:
+                continue
+            spoken = [isinstance(each, AssistantMessage) for each in waiting if not isinstance(each, SystemMessage)]
+            if not spoken and not speaks:
+                continue
+            if rules.user_first and not speaks and spoken[0]:
+                waiting.insert(0, UserMessage(content=BEGINNING, timestamp=0))
+            speaks, answered = True, spoken[-1] if spoken else answered
+            extend(items, waiting, sent)
+            sent += len(waiting)
+            waiting = []
+        if is_sure and speaks and at > mark.messages:
+            self._mark(at, sent, items, answered=answered)
+        self._freeze(items)
+        self.messages = list(messages)
+        alone = not speaks and (rules.user_first or rules.user_last)
+        if alone or (answered and rules.user_last):
+            waiting.append(UserMessage(content=CONTINUE, timestamp=0))
+        if waiting:
+            items = [*items]
+            extend(items, waiting, sent)
+        return items
+
+    def token_sums(self, estimate: Callable[[Message], int]) -> list[int]:
+        """Return the tokens of the messages, added up: before the first one, after it, and so on."""
+        sums = self._tokens
+        new = accumulate(map(estimate, self.messages[len(sums) - 1 :]), initial=sums[-1])
+        sums += islice(new, 1, None)
+        return sums
+
+    def _mark(self, at: int, sent: int, items: list[dict[str, Any]], *, answered: bool) -> None:
+        last = items[-1] if items else None
+        self._marks.append(
+            _Mark(at, sent, len(items), last, len(self._ids), self._calls.place, speaks=True, answered=answered)
+        )
+
+    def _watch(self, answer: AssistantMessage | None, others: Iterable[Message]) -> bool:
+        """Note what of a turn can be changed in place; return whether such a change would be seen."""
+        if answer is not None:
+            if type(answer.content) is not tuple:
+                return False
+            for block in answer.content:
+                if type(block) is ToolCall and not self._calls.add(block.arguments):
+                    return False
+        return all(type(message.content) in (tuple, str) for message in others)
+
+    def _same_messages(self, messages: Sequence[Message]) -> int:
+        """Return how many messages at the beginning are the same as in the last request."""
+        old = self.messages
+        same = first_difference(old, messages)
+        if same < len(old) and same < len(messages):
+            for before, now in zip(old[same:], messages[same:], strict=False):
+                if before is not now and not _is_alike(before, now):
+                    break
+                same += 1
+        return same
+
+    def _unchanged_items(self) -> int:
+        """Return how many items at the beginning are as they were encoded."""
+        if not self.chunks:
+            return 0
+        end = self.chunks[-1][0]
+        if not self.is_seen or _elements(self.items[:end]) == b",".join(chunk for _, chunk in self.chunks):
+            return end
+        start = 0
+        for end, chunk in self.chunks:
+            if _elements(self.items[start:end]) != chunk:
+                break
+            start = end
+        return start
+
+    def _freeze(self, items: list[dict[str, Any]]) -> None:
+        """Set the items, and encode those that are new."""
+        same = first_difference(self.items, items)
+        self.chunks = [each for each in self.chunks if each[0] <= same]
+        done = self.chunks[-1][0] if self.chunks else 0
+        if done < len(items):
+            self.chunks.append((len(items), _elements(items[done:])))
+        self.items = items
+
+
+def kept_messages(
+    messages: Sequence[Message],
+    turns: Turns,
+    extend: Extend,
+    options: StreamOptions,
+    *,
+    before: Iterable[dict[str, Any]],
+    depends_on: str,
+) -> list[dict[str, Any]]:
+    """Return the API's messages of a conversation; see ``encode_messages``."""
+    model = turns.model
+    key = (
+        *(options.session_id, model.provider, model.api, model.id, model.base_url, model.reasoning),
+        *(tuple(model.input), repr(model.compat), turns.rules, depends_on),
+        *(getattr(extend, "__module__", ""), getattr(extend, "__qualname__", "")),
+    )
+    kept = _take(key, messages[0]) or _Conversation(key)
+    first = [*before]
+    whole = [*first, *kept.encode(messages, turns, extend, kept.resume(messages, turns))]
+    kept.whole, kept.offset = whole, len(first)
+    kept.is_seen = kept.is_seen or options.on_payload is not None
+    _kept.append(kept)
+    size = sum(each.size for each in _kept)
+    while _kept and (len(_kept) > _CONVERSATIONS or size > _BYTES):
+        size -= _kept.pop(0).size
+    return whole
+
+
+def token_sums(messages: Sequence[Message], estimate: Callable[[Message], int]) -> list[int]:
+    """Return the estimated tokens of a conversation whose request was just made, added up; empty if it is not kept."""
+    last = next((each for each in [*_kept[-1:]] if len(each.messages) == len(messages)), None)
+    if last is None or first_difference(last.messages, messages) < len(messages):
+        return []
+    return last.token_sums(estimate)
+
+
+def with_kept(value: Any, depth: int = 1) -> Any:
+    """Return the body of a request with kept JSON in place of the objects that no plugin has seen."""
+    import orjson
+
+    if type(value) is dict and depth >= 0:
+        return {name: with_kept(each, depth - 1) for name, each in value.items()}
+    kept = next((each for each in [*_kept] if each.whole is value), None) if type(value) is list else None
+    if kept is None or kept.is_seen:
+        return value
+    start = kept.offset
+    same = first_difference(kept.items, value[start:])
+    chunks = [each for each in kept.chunks if each[0] <= same]
+    end = start + (chunks[-1][0] if chunks else 0)
+    return [*value[:start], *(orjson.Fragment(chunk) for _, chunk in chunks), *value[end:]]
+
+
+def _take(key: object, first: Message) -> _Conversation | None:
+    for each in reversed([*_kept]):
+        if each.key == key and (each.messages[0] is first or _is_alike(each.messages[0], first)):
+            try:
+                _kept.remove(each)
+            except ValueError:  # another thread was faster
+                continue
+            return each
+    return None
+
+
+def _is_alike(old: Message, new: Message) -> bool:
+    """Whether a message that was made anew is sent like the old one: text for text, and with the same arguments."""
+    if type(old) is not type(new) or not _are_alike(old.content, new.content):
+        return False
+    if isinstance(old, ToolResultMessage) and isinstance(new, ToolResultMessage):
+        return old.is_error is new.is_error and (old.tool_call_id, old.tool_name) == (new.tool_call_id, new.tool_name)
+    if isinstance(old, AssistantMessage) and isinstance(new, AssistantMessage):
+        names = ("provider", "api", "model", "stop_reason")
+        return all(getattr(old, name) == getattr(new, name) for name in names)
+    return isinstance(old, UserMessage | SystemMessage)
+
+
+_BLOCKS = {
+    TextContent: ("text", "text_signature"),
+    ThinkingContent: ("thinking", "thinking_signature"),
+    ImageContent: ("data", "mime_type"),
+    ToolCall: ("id", "name", "thought_signature", "namespace"),
+}
+"""The texts of a block; whatever else it has is compared by identity."""
+
+_OBJECTS = {ThinkingContent: "redacted", ToolCall: "arguments"}
+
+
+def _are_alike(old: Any, new: Any) -> bool:
+    if isinstance(old, str) or isinstance(new, str):
+        return type(old) is type(new) and bool(old == new)
+    if type(old) is not tuple or type(new) is not tuple or len(old) != len(new):
+        return False
+    for before, now in zip(old, new, strict=True):
+        kind = type(before)
+        if before is now:
+            continue
+        if kind is not type(now) or kind not in _BLOCKS:
+            return False
+        if any(getattr(before, name) != getattr(now, name) for name in _BLOCKS[kind]):
+            return False
+        if kind in _OBJECTS and getattr(before, _OBJECTS[kind]) is not getattr(now, _OBJECTS[kind]):
+            return False
+    return True
+
+
+def _elements(items: Sequence[Any]) -> bytes:
+    """Return the JSON of a list without its brackets."""
+    import orjson
+
+    try:
+        return orjson.dumps(items)[1:-1]
+    except TypeError:
+        return b",".join(map(json_bytes, items))

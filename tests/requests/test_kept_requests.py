@@ -1,0 +1,332 @@
+"""What is sent of a conversation is the same whether it is encoded anew or joined from what is kept, in every API.
+
+A conversation grows and changes at random; each request is made in both ways, and the bytes of both bodies are equal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from attrs import evolve
+from drawn.histories import ASKED, NAMES, SCHEMAS, histories
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pi_hookspecs import AssistantMessage, Context, StreamOptions, TextContent, ToolCall, ToolResultMessage, UserMessage
+from pi_hookspecs.errors import RequestFailed
+from pi_provider_kit import exchange, json_values, kept, tokens
+from pi_provider_kit import messages as kit_messages
+from pi_testing.stand_ins import make_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    kept._kept.clear()
+    yield
+    kept._kept.clear()
+
+
+class Asked:
+    """One provider, and the request of the moment.
+
+    Attributes:
+        hook: Changes payloads in place.
+        seen: The latest payload that the hook has seen.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.provider, self.model, self.key, _ = ASKED[name]
+        self.messages: list[Any] = []
+        self.tools: tuple[Any, ...] = (make_tool("read"),)
+        self.session = "one"
+        self.hook: Callable[[Any], None] | None = None
+        self.seen: Any = None
+
+    def arguments(self) -> list[Any]:
+        """Return the arguments of all calls."""
+        answers = (each for each in self.messages if isinstance(each, AssistantMessage))
+        return [call.arguments for each in answers for call in each.tool_calls]
+
+    def bytes(self, *, long: int) -> bytes:
+        """Return what is sent, where a conversation of so many messages is kept."""
+        sent: list[bytes] = []
+
+        def record(body: Any) -> bytes:
+            sent.append(json_values.request_json(body))
+            raise RequestFailed("recorded")
+
+        async def hook(payload: Any, _model: Any) -> Any:
+            if self.hook is not None:
+                self.hook(payload)
+                self.seen = payload
+            if self.model.api == "llamacpp-embedded":  # which sends no HTTP
+                record(payload)
+            return payload
+
+        shown = self.hook is not None or self.model.api == "llamacpp-embedded"
+        options = StreamOptions(api_key=self.key, session_id=self.session, on_payload=hook if shown else None)
+        context = Context(system_prompt="Be brief.", messages=tuple(self.messages), tools=self.tools)
+
+        async def ask() -> None:
+            async for _ in self.provider.stream(self.model, context, options):
+                pass
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(exchange, "request_json", record)
+            patch.setattr(kit_messages, "LONG", long)
+            patch.setattr(json_values, "LONG", long)
+            patch.setattr(tokens, "LONG", long)
+            asyncio.run(ask())
+        return re.sub(rb'"requestId":"[^"]*"', b"", sent[0])
+
+
+def conversation_of(payload: Any) -> list[Any]:
+    """Return the list of the API's messages in a payload."""
+    body = payload.get("request", payload)
+    found: list[Any] = next(body[name] for name in ("messages", "input", "contents") if name in body)
+    return found
+
+
+def change_payload(number: int) -> Callable[[Any], None]:
+    """Return a hook that changes a message of a payload in place, at a depth that depends on the number."""
+
+    def change(payload: Any) -> None:
+        listed = conversation_of(payload)
+        if not listed:
+            return
+        message = listed[number % len(listed)]
+        content = message.get("content", message.get("parts"))
+        if number % 2 and isinstance(content, list) and content and isinstance(content[0], dict):
+            content[0]["changed"] = number
+        else:
+            message["changed"] = [number]
+
+    return change
+
+
+def grow(asked: Asked, data: st.DataObject, _at: int) -> None:
+    asked.messages += data.draw(histories(asked.model))
+
+
+def replace(asked: Asked, data: st.DataObject, at: int) -> None:
+    asked.messages[at : at + 1] = data.draw(histories(asked.model))[:1]
+
+
+def remove(asked: Asked, _data: st.DataObject, at: int) -> None:
+    del asked.messages[at : at + 1]
+
+
+def rewind(asked: Asked, _data: st.DataObject, at: int) -> None:
+    del asked.messages[at:]
+
+
+def compact(asked: Asked, _data: st.DataObject, at: int) -> None:
+    asked.messages[:at] = [UserMessage(content="A summary.", timestamp=1)]
+
+
+def remake(asked: Asked, _data: st.DataObject, at: int) -> None:
+    """Make a message anew with equal content, as plugins do; arguments stay the same objects."""
+    for message in asked.messages[at : at + 1]:
+        content = message.content
+        same = content if isinstance(content, str) else tuple(evolve(block) for block in content)
+        asked.messages[at] = evolve(message, content=same)
+
+
+def change_arguments(asked: Asked, data: st.DataObject, at: int) -> None:
+    """Change the arguments of a call in place."""
+    for arguments in asked.arguments()[at : at + 1]:
+        value = data.draw(st.sampled_from([0, "x", ["a"], {"b": [1]}, 2**70]))
+        arguments[data.draw(st.sampled_from(["path", "new"]))] = value
+
+
+def change_to_equal(asked: Asked, _data: st.DataObject, at: int) -> None:
+    """Change arguments in place to what is == to them, and sent differently."""
+    for arguments in asked.arguments()[at : at + 1]:
+        to_equal(arguments)
+
+
+def use_another_model(asked: Asked, data: st.DataObject, _at: int) -> None:
+    names = [asked.model.id, f"{asked.model.id}-b"]
+    asked.model = evolve(asked.model, id=data.draw(st.sampled_from(names)))
+
+
+def close_eyes(asked: Asked, _data: st.DataObject, _at: int) -> None:
+    asked.model = evolve(asked.model, input=("text",) if "image" in asked.model.input else ("text", "image"))
+
+
+def change_compat(asked: Asked, data: st.DataObject, _at: int) -> None:
+    """Change what is known of the host; in place, if there is something."""
+    flag = data.draw(st.sampled_from(["requiresThinkingAsText", "requiresToolResultName", "allowEmptySignature"]))
+    if not asked.model.compat:
+        asked.model = evolve(asked.model, compat={})
+    asked.model.compat[flag] = data.draw(st.booleans())
+
+
+def change_tools(asked: Asked, data: st.DataObject, _at: int) -> None:
+    named = data.draw(st.lists(NAMES, max_size=3))
+    asked.tools = tuple(evolve(make_tool(name), parameters=data.draw(SCHEMAS)) for name in named)
+
+
+def change_session(asked: Asked, _data: st.DataObject, _at: int) -> None:
+    asked.session = "two" if asked.session == "one" else "one"
+
+
+def add_hook(asked: Asked, _data: st.DataObject, at: int) -> None:
+    asked.hook = change_payload(at)
+
+
+def remove_hook(asked: Asked, _data: st.DataObject, _at: int) -> None:
+    asked.hook = None
+
+
+def change_later(asked: Asked, _data: st.DataObject, at: int) -> None:
+    """Change a message of the last payload in place after it was sent, if a plugin has it."""
+    if asked.seen is not None:
+        change_payload(at)(asked.seen)
+
+
+def nothing(_asked: Asked, _data: st.DataObject, _at: int) -> None:
+    """Send the same again."""
+
+
+CHANGES: tuple[Callable[[Asked, st.DataObject, int], None], ...] = (
+    *(grow, grow, grow, nothing, replace, remove, rewind, compact, remake, change_arguments, change_to_equal),
+    *(
+        use_another_model,
+        close_eyes,
+        change_compat,
+        change_tools,
+        change_session,
+        add_hook,
+        add_hook,
+        remove_hook,
+        change_later,
+    ),
+)
+
+
+def to_equal(value: Any) -> None:
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, item in [*items]:
+        if isinstance(item, dict | list):
+            to_equal(item)
+        elif isinstance(item, bool):
+            value[name] = int(item)
+        elif isinstance(item, int):
+            value[name] = float(item)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_kept_requests_are_those_that_are_made_anew(name: str) -> None:
+    @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+    @given(data=st.data())
+    def equal(data: st.DataObject) -> None:
+        kept._kept.clear()
+        asked = Asked(name)
+        asked.messages += data.draw(histories(asked.model))
+        for _ in range(data.draw(st.integers(2, 7))):
+            change = data.draw(st.sampled_from(CHANGES))
+            change(asked, data, data.draw(st.integers(0, max(0, len(asked.messages) - 1))))
+            anew = asked.bytes(long=10**9)
+            assert asked.bytes(long=1) == anew, change.__name__
+
+    equal()
+
+
+def grown(asked: Asked, turns: int) -> None:
+    """Add turns of a question, a call, its result and an answer."""
+    model = asked.model
+    known = {"api": model.api, "provider": model.provider, "model": model.id, "timestamp": 1}
+    for _ in range(turns):
+        number = len(asked.messages)
+        asked.messages += [
+            UserMessage(content=f"Question {number}", timestamp=1),
+            AssistantMessage(
+                content=(ToolCall(f"call_{number}", "read", {"path": f"{number}.py"}),), stop_reason="toolUse", **known
+            ),
+            ToolResultMessage(
+                tool_call_id=f"call_{number}", tool_name="read", content=(TextContent(f"Text {number}"),), timestamp=1
+            ),
+            AssistantMessage(content=(TextContent(f"Answer {number}"),), **known),
+        ]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list to which each request adds how many messages were encoded."""
+    counts: list[int] = []
+    kept_messages = kept.kept_messages
+
+    def count(messages: Any, turns: Any, extend: Any, *rest: Any, **more: Any) -> Any:
+        counts.append(0)
+
+        def counting(sent: Any, added: Any, number: int) -> None:
+            counts[-1] += len(added)
+            extend(sent, added, number)
+
+        counting.__module__ = extend.__module__
+        return kept_messages(messages, turns, counting, *rest, **more)
+
+    monkeypatch.setattr(kept, "kept_messages", count)
+    return counts
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_request_encodes_the_messages_that_are_new(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Asked(name)
+    grown(asked, 100)
+    asked.messages.append(UserMessage(content="and now?", timestamp=1))
+    counts = counted(monkeypatch)
+    for _ in range(3):
+        asked.bytes(long=12)
+        asked.messages.pop()
+        grown(asked, 1)
+        asked.messages.append(UserMessage(content="and now?", timestamp=1))
+
+    assert counts[0] == 401
+    assert all(count <= 6 for count in counts[1:])
+
+
+@pytest.mark.parametrize("name", ["anthropic", "completions", "responses", "gemini 3", "mistral", "claude at bedrock"])
+def test_a_request_after_a_change_encodes_from_the_turn_that_changed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Asked(name)
+    grown(asked, 100)
+    asked.messages.append(UserMessage(content="and now?", timestamp=1))
+    counts = counted(monkeypatch)
+    asked.bytes(long=12)
+    asked.messages[361].content[0].arguments["path"] = "another.py"
+    asked.bytes(long=12)
+    del asked.messages[380:]
+    asked.messages.append(UserMessage(content="another way", timestamp=1))
+    asked.bytes(long=12)
+
+    assert counts == [401, 40, 2]
+
+
+def test_nothing_else_is_kept_than_the_last_conversations() -> None:
+    asked = Asked("anthropic")
+    for number in range(20):
+        asked.session = str(number)
+        asked.messages = []
+        grown(asked, 4)
+        asked.messages.append(UserMessage(content="and now?", timestamp=1))
+        asked.bytes(long=12)
+
+    assert [each.key[0] for each in kept._kept] == [str(number) for number in range(4, 20)]
+
+
+def test_a_conversation_larger_than_the_limit_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_BYTES", 1000)
+    asked = Asked("anthropic")
+    grown(asked, 4)
+    asked.messages.append(UserMessage(content="x" * 1000, timestamp=1))
+
+    assert asked.bytes(long=12) == asked.bytes(long=10**9)
+    assert kept._kept == []
