@@ -276,3 +276,12 @@ async def test_without_the_setting_nothing_is_offered(pi_session, script):
     await pi_session.prompt("hi")
 
     assert "codemode" not in script.requests[0].tools
+
+
+@pytest.mark.pi(settings={"codemode": {"enabled": False}, "defaultTools": ["+codemode"]})
+async def test_the_selection_of_tools_offers_it_as_the_original_does(pi_session, script):
+    script.turn(text("Hello."))
+    await pi_session.prompt("hi")
+
+    assert {"codemode", "read", "bash", "edit", "write"} <= {*script.requests[0].tools}
+    assert "defaultTools" in pi_codemode.pi_when["settings"]  # else no session would load the plugin for it

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["activate", "pi_when", "register_settings"]
 
-pi_when = {"settings": ["codemode.enabled"], "files": ["mcp.json", "./.mcp.json"]}
+pi_when = {"settings": ["codemode.enabled", "defaultTools"], "files": ["mcp.json", "./.mcp.json"]}
 
 
 @hookimpl
