@@ -1,29 +1,19 @@
-"""The engine and the contract know no plugin: none of its settings, and no distribution but in advice to install it."""
+"""The engine and the contract know no plugin: none of its settings, and no distribution."""
 
 from __future__ import annotations
 
 import re
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-from pi_core import PluginHost, Settings
+import pi_hookspecs
+from pi_core import PluginHost, Settings, install_command
+from pi_core.host.advice import adds, plugin_for, provider_of
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [file for folder in ("pi_core/src", "hookspecs/src") for file in sorted((ROOT / folder).rglob("*.py"))]
-
-ADVICE = {
-    "pi_core/src/pi_core/conversation/compaction.py": "pluggypi-compaction",
-    "pi_core/src/pi_core/conversation/tree.py": "pluggypi-compaction",
-    "pi_core/src/pi_core/conversation/user_bash.py": "pluggypi-tools",
-    "pi_core/src/pi_core/host/extensions/manifests.py": "pluggypi-isolated",
-    "pi_core/src/pi_core/host/extensions/scripts.py": "pluggypi-typescript",
-    "pi_core/src/pi_core/plugin_api/context.py": "pluggypi-tools",
-    "pi_core/src/pi_core/plugin_api/stored_sessions.py": "pluggypi-session-sqlite",
-    "pi_core/src/pi_core/session/exporting.py": "pluggypi-export-html",
-    "pi_core/src/pi_core/session/stores.py": "pluggypi-session-jsonl",
-}
-"""Messages that say which package to install where no plugin of a kind is; nothing else depends on these names."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +34,7 @@ def test_no_setting_of_a_plugin_is_named_in_the_engine_or_the_contract(host: Plu
     assert sorted(each for each in named if each[0] in names) == []
 
 
-def test_no_distribution_of_a_plugin_is_named_but_in_advice_to_install_it(host: PluginHost) -> None:
+def test_no_distribution_of_a_plugin_is_named(host: PluginHost) -> None:
     distributions = {record.distribution for record in host.records.values()}
     named = {
         (file.relative_to(ROOT).as_posix(), name)
@@ -54,4 +44,35 @@ def test_no_distribution_of_a_plugin_is_named_but_in_advice_to_install_it(host: 
     }
 
     assert len(distributions) > 40
-    assert named == set(ADVICE.items())
+    assert sorted(named) == []
+
+
+def test_advice_to_install_a_plugin_names_one_that_provides_what_is_missing(host: PluginHost) -> None:
+    asked = {
+        kind
+        for file in SOURCES
+        for kind in re.findall(
+            r"""(?:plugin_for|provider_of|adds)\(['"](\w+)['"]\)""", file.read_text(encoding="utf-8")
+        )
+    }
+    points = {each.name.partition(".")[0]: each for each in entry_points(group="pi.provides")}
+    distributions = {record.distribution for record in host.records.values()}
+
+    assert asked == points.keys()
+    for kind, point in points.items():
+        assert point.load() is getattr(pi_hookspecs, kind)
+        assert provider_of(kind) in distributions
+
+
+def test_advice_names_the_extra_of_a_plugin_that_is_no_default() -> None:
+    assert plugin_for("Compactor") == (
+        "The plugin 'compaction' can (pip install pluggypi-compaction); if you select plugins by name, add it."
+    )
+    assert plugin_for("McpServer").startswith(f"The plugin 'mcp' can ({install_command('mcp')});")
+
+
+def test_without_such_metadata_no_name_is_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib_metadata.entry_points", lambda **_: ())
+
+    assert plugin_for("Compactor") == "Install a plugin that can."
+    assert adds("McpServer") == "install one"

@@ -32,8 +32,8 @@ def needs(tmp_path):
 def test_the_file_of_a_plugin_that_is_not_installed_is_named_with_the_remedy(needs):
     assert needs() == [
         (
-            "No MCP server of .mcp.json is used, because the plugin mcp is not installed",
-            f"{install_command('mcp')} adds it",
+            "No MCP server of .mcp.json is used, because no installed plugin connects to MCP servers",
+            f"{install_command('mcp')} adds one",
         )
     ]
     assert needs(trusted=False, decided=False) == needs()

@@ -40,10 +40,7 @@ __all__ = ["CompactionRunner"]
 CANCELLED = "Compaction cancelled"
 ALREADY_COMPACTED = "Already compacted"
 NOTHING_TO_COMPACT = "Nothing to compact (session too small)"
-NO_COMPACTOR = (
-    "No plugin in this session can compact the conversation. The plugin 'compaction' can (pip install"
-    " pluggypi-compaction); if you select plugins by name, add it."
-)
+NO_COMPACTOR = "No plugin in this session can compact the conversation."
 
 
 class _NothingToDo(UserError):
@@ -177,7 +174,9 @@ class CompactionRunner:
             raise _NothingToDo(NOTHING_TO_COMPACT)
         compactor = self._runtime.host.find("register_services", "Compactor")
         if compactor is None:
-            raise UserError(NO_COMPACTOR)
+            from pi_core.host.advice import plugin_for
+
+            raise UserError(f"{NO_COMPACTOR} {plugin_for('Compactor')}")
         with Grace(request.signal, ABORT_GRACE):
             request = evolve(request, preparation=await self._prepare(compactor, request))
             answer = await self._call_hook(request)

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeNavigator"]
 
-NO_SUMMARIZER = (
-    "No plugin in this session can summarize the branch. The plugin 'compaction' can (pip install"
-    " pluggypi-compaction); if you select plugins by name, add it. Or leave the branch without a summary."
-)
+NO_SUMMARIZER = "No plugin in this session can summarize the branch."
 
 
 class TreeNavigator:
@@ -146,7 +143,10 @@ class TreeNavigator:
             return None
         found = self._runtime.host.find("register_services", "BranchSummarizer")
         if found is None:
-            raise UserError(NO_SUMMARIZER)
+            from pi_core.host.advice import plugin_for
+
+            again = "Or leave the branch without a summary."
+            raise UserError(f"{NO_SUMMARIZER} {plugin_for('BranchSummarizer')} {again}")
         instructions, replace = event.custom_instructions, event.replace_instructions
         if answer is not None:
             instructions = answer.custom_instructions or instructions

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UserBash"]
 
-NO_RUNNER = (
-    "No plugin in this session can run commands. The plugin 'tools' can (pip install pluggypi-tools); if you select "
-    "plugins by name, add it."
-)
+NO_RUNNER = "No plugin in this session can run commands."
 
 
 class UserBash:
@@ -90,7 +87,9 @@ class UserBash:
             return answer.result
         found = self._runtime.host.find("register_services", "CommandRunner")
         if found is None:
-            raise UserError(NO_RUNNER)
+            from pi_core.host.advice import plugin_for
+
+            raise UserError(f"{NO_RUNNER} {plugin_for('CommandRunner')}")
         if answer is not None and answer.operations is not None:
             request = evolve(request, operations=answer.operations)
         with plugin_errors(self._runtime, found.plugin, "CommandRunner.run_command", "run a command"):

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["install_command", "missing_extras", "unused_server"]
 
 
+_SERVERS = ".mcp.json"
+"""The file of a project that lists MCP servers for all programs; the plugin that connects to them registers it."""
+
+
 def install_command(extra: str) -> str:
     """Return the command that adds an extra to this installation, with the installer that made it."""
     return f"{_installer(Path(sys.prefix))} 'pluggypi[{extra}]'"
@@ -21,9 +25,19 @@ def install_command(extra: str) -> str:
 def unused_server(host: PluginHost, name: str) -> str:
     """Return why an MCP server that a plugin has registered is not used, and the remedy."""
     why = f"MCP server {name!r} is not used, because no plugin that is loaded connects to MCP servers"
-    if "mcp" in host.records:
-        return f"{why}: the plugin mcp is installed, but disabled, or could not be loaded"
-    return f"{why}. {install_command('mcp')} adds one"
+    if installed := _plugin_reading(host):
+        return f"{why}: the plugin {installed} is installed, but disabled, or could not be loaded"
+    from pi_core.host.advice import adds
+
+    return f"{why}; {adds('McpServer')}"
+
+
+def _plugin_reading(host: PluginHost) -> str | None:
+    """Return the installed plugin whose own project file lists MCP servers."""
+    for record in host.records.values():
+        if _SERVERS in record.names("register_project_files"):
+            return record.name
+    return None
 
 
 def _installer(prefix: Path) -> str:
@@ -48,12 +62,12 @@ def missing_extras(host: PluginHost, cwd: str | Path) -> list[tuple[str, str]]:
         host: The plugins.
         cwd: The project's folder.
     """
-    if "mcp" in host.records:
+    if _plugin_reading(host) is not None:
         return []
     trust, cwd = host.settings.trust_of(cwd), Path(cwd)
     files = [host.settings.agent_dir / "mcp.json"]
     if trust.is_trusted or not trust.decided:
-        files += [cwd / ".pi" / "mcp.json", cwd / ".mcp.json"]
+        files += [cwd / ".pi" / "mcp.json", cwd / _SERVERS]
     found = [
         os.fspath(each.relative_to(cwd) if each.is_relative_to(cwd) else each)
         for each in files
@@ -61,5 +75,7 @@ def missing_extras(host: PluginHost, cwd: str | Path) -> list[tuple[str, str]]:
     ]
     if not found:
         return []
-    message = f"No MCP server of {' and '.join(found)} is used, because the plugin mcp is not installed"
-    return [(message, f"{install_command('mcp')} adds it")]
+    message = f"No MCP server of {' and '.join(found)} is used, because no installed plugin connects to MCP servers"
+    from pi_core.host.advice import adds
+
+    return [(message, adds("McpServer"))]

@@ -56,10 +56,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NoUserInterface", "PluginContext", "ToolCallContext", "contexts_of"]
 
-NO_KEEPER = (
-    "No plugin in this session can run background processes. The plugin 'tools' can (pip install pluggypi-tools); if "
-    "you select plugins by name, add it."
-)
+NO_KEEPER = "No plugin in this session can run background processes."
 
 
 class _NoProcesses:
@@ -68,7 +65,9 @@ class _NoProcesses:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        raise UserError(NO_KEEPER)
+        from pi_core.host.advice import plugin_for
+
+        raise UserError(f"{NO_KEEPER} {plugin_for('ProcessKeeper')}")
 
 
 class NoUserInterface:

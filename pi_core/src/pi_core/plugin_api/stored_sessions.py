@@ -66,9 +66,11 @@ class StoredSessions:
             )
             if found is not None:
                 return found
+        from pi_core.host.advice import plugin_for
+
         raise UserError(
-            f"The session store {store.name!r} cannot search, and no plugin searches it. pluggypi-session-sqlite does"
-            " for 'jsonl' and 'sqlite'; the setting sessionStore selects another store."
+            f"The session store {store.name!r} cannot search, and no plugin searches it. {plugin_for('SessionSearch')}"
+            " The setting sessionStore selects another store."
         )
 
     def _open(self, store: SessionStore, reference: str) -> StoredSession:

@@ -113,12 +113,14 @@ def _exporter(host: PluginHost | None, export_format: str) -> Registered:
     found = host.find(_HOOK, export_format) if host is not None else None
     if found is not None:
         return found
-    written, todo = repr(export_format), "Install one that can"
+    written, todo = repr(export_format), "Install one that can."
     if export_format == HTML:
+        from pi_core.host.advice import plugin_for
+
         written = "HTML"
-        todo = "The plugin 'export-html' can (pip install pluggypi-export-html); if you select plugins by name, add it"
+        todo = plugin_for("Exporter")
     raise UserError(
-        f"No plugin in this session can write sessions as {written}. {todo}, or export to a file named *.jsonl."
+        f"No plugin in this session can write sessions as {written}. {todo} Or export to a file named *.jsonl."
     )
 
 

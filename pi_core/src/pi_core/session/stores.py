@@ -137,10 +137,13 @@ def _place(cwd: Path, chosen: str | Path | None, settings: Settings, environ: Ma
 
 
 def _missing_store_message(name: str, host: PluginHost) -> str:
+    from pi_core.host.advice import provider_of
+
     known: Sequence[str] = sorted({*host.find_all(_HOOK), MemoryStore.name})
+    provider = provider_of("SessionStore") if name == DEFAULT_STORE else None
     todo = (
-        "Install pluggypi-session-jsonl"
-        if name == DEFAULT_STORE
+        f"Install {provider}"
+        if provider is not None
         else f"Install the plugin that does, or set sessionStore to one of {', '.join(map(repr, known))}"
     )
     return f"No plugin provides the session store {name!r}, where sessions are kept. {todo}."

@@ -140,7 +140,7 @@ async def test_a_guard_without_what_runs_it_refuses_by_what_is_known(run):
     said = await run(disabled=("isolated",))
 
     assert "Extension failed, blocking execution" in said
-    assert "the plugin 'isolated' can (pip install pluggypi-isolated)" in run.problems[0]
+    assert "The plugin 'isolated' can (pip install pluggypi-isolated)" in run.problems[0]
 
 
 async def test_a_disabled_guard_does_not_refuse(run):

@@ -161,10 +161,9 @@ def run_program(
     try:
         runners = host.services("PluginRunner")
         if not runners:
-            problems.append(
-                "no installed plugin can run programs as plugins; the plugin 'isolated' can (pip install "
-                "pluggypi-isolated)"
-            )
+            from pi_core.host.advice import plugin_for
+
+            problems.append(f"no installed plugin can run programs as plugins. {plugin_for('PluginRunner')}")
         for runner in runners[-1:]:
             with guarded(problems.append, name, f"loading {place}", host.load_seconds):
                 try:

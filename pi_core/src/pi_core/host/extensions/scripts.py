@@ -111,7 +111,6 @@ def _manifest_of(host: RunningHost, file: Path, name: str) -> PluginManifest:
         if file.name.endswith(tuple(language.thing.suffixes)):
             manifest: PluginManifest = language.thing.manifest_of(file, name, host.settings)
             return manifest
-    raise UserError(
-        f"no installed plugin can run files such as {file.name}; the plugin 'typescript' runs TypeScript and JavaScript"
-        " (pip install pluggypi-typescript)"
-    )
+    from pi_core.host.advice import plugin_for
+
+    raise UserError(f"no installed plugin can run files such as {file.name}. {plugin_for('ExtensionLanguage')}")
