@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from attrs import evolve
 
-from pi_core.session.copies import copy_data, copy_message
-from pi_hookspecs import AssistantMessage
+from pi_core.session.copies import copied_data, copy_data, copy_message
+from pi_hookspecs.unchanged import Contents, first_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_hookspecs import AgentEvent, AgentMessage, ToolResult
+    from pi_hookspecs.unchanged import Place
 
 __all__ = ["Copies", "LazyCopies", "copy_event"]
 
@@ -54,32 +55,69 @@ _OWN: dict[str, Callable[[Any], dict[str, Any]]] = {
 class Copies:
     """Copies of a growing conversation, created once and reused until a plugin has changed them.
 
-    Every request passes the whole conversation to plugins; copying it each time would cost more as it grows.
+    Every request passes the whole conversation to plugins; copying it each time would cost more as it grows. Whether
+    the copies still contain what they did is compared without Python code for each message (``Contents``).
     """
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[AgentMessage, AgentMessage]] = {}
+        self._messages: list[AgentMessage] = []
+        self._copies: list[AgentMessage] = []
+        self._contents = Contents()
+        self._marks: list[tuple[int, Place]] = []
+        """The index of each message that has a copy, and the place of the copy's data in the contents."""
+        self._unsure: set[int] = set()
+        """Indices of copies in which a change would not be seen, because they contain objects of other classes."""
 
     def of(self, messages: Sequence[AgentMessage]) -> tuple[AgentMessage, ...]:
         """Return a copy of each message; copies of removed messages are dropped."""
-        before, self._made = self._made, {}
-        return tuple([self._copy(message, before.get(id(message))) for message in messages])
+        same = first_difference(self._messages, messages)
+        if same < len(self._messages):
+            self._forget(same)
+        if not self._contents.same():
+            self._renew()
+        for index in self._unsure:
+            if not _untouched(self._messages[index], self._copies[index]):
+                self._copies[index] = copy_message(self._messages[index])
+        for message in messages[same:]:
+            self._add(message, copy_message(message))
+        return tuple(self._copies)
 
-    def _copy(self, message: AgentMessage, made: tuple[AgentMessage, AgentMessage] | None) -> AgentMessage:
-        if made is None or not _untouched(*made):
-            copy = copy_message(message)
-            if copy is message:
-                return message
-            made = (message, copy)  # the pair keeps the message alive, so its id is not reused
-        self._made[id(message)] = made
-        return made[1]
+    def _add(self, message: AgentMessage, copy: AgentMessage) -> None:
+        index = len(self._copies)
+        self._messages.append(message)
+        self._copies.append(copy)
+        if copy is message:
+            return
+        self._marks.append((index, self._contents.place))
+        if not all(self._contents.add(each) for each in copied_data(copy)):
+            self._unsure.add(index)
+
+    def _forget(self, length: int) -> None:
+        """Drop what follows the first messages."""
+        del self._messages[length:], self._copies[length:]
+        place = next((place for index, place in self._marks if index >= length), None)
+        if place is not None:
+            self._contents.cut(place)
+            self._marks = [mark for mark in self._marks if mark[0] < length]
+            self._unsure = {index for index in self._unsure if index < length}
+
+    def _renew(self) -> None:
+        """Copy the messages again whose copies were changed."""
+        ends = [*(place for _, place in self._marks[1:]), self._contents.place]
+        changed = {
+            index for (index, start), end in zip(self._marks, ends, strict=True) if not self._contents.same(start, end)
+        }
+        pairs = [*zip(self._messages, self._copies, strict=True)]
+        self._forget(0)
+        for index, (message, copy) in enumerate(pairs):
+            self._add(message, copy_message(message) if index in changed else copy)
 
 
 def _untouched(message: Any, copy: Any) -> bool:
-    if isinstance(message, AssistantMessage):
-        calls = zip(message.tool_calls, copy.tool_calls, strict=True)
-        return all(mine.arguments == theirs.arguments for mine, theirs in calls)
-    return bool(message == copy)
+    try:
+        return bool(message == copy)
+    except Exception:  # noqa: BLE001 - what a tool put into its details may refuse the comparison
+        return False
 
 
 class LazyCopies(Sequence["AgentMessage"]):

@@ -14,7 +14,10 @@ from pi_hookspecs.messages import AssistantMessage
 if TYPE_CHECKING:
     from pi_hookspecs import AgentMessage, SessionEntry
 
-__all__ = ["copy_data", "copy_entry", "copy_message"]
+__all__ = ["copied_data", "copy_data", "copy_entry", "copy_message"]
+
+_WITH_DATA = ("data", "details", "extra")
+"""Fields in which plugins and other programs store data."""
 
 M = TypeVar("M", bound="AgentMessage")
 E = TypeVar("E", bound="SessionEntry")
@@ -53,11 +56,24 @@ def copy_entry(entry: E) -> E:
     return evolve(entry, **changes) if changes else entry
 
 
+def copied_data(message: AgentMessage) -> list[Any]:
+    """Return the data of a message that ``copy_message`` copies."""
+    fields = ((name, getattr(message, name, None)) for name in _WITH_DATA)
+    data = [each for name, each in fields if _is_copied(name, each)]
+    if isinstance(message, AssistantMessage):
+        data += [call.arguments for call in message.tool_calls]
+    return data
+
+
 def _copied_fields(value: AgentMessage | SessionEntry) -> dict[str, Any]:
-    """Return copies of the fields in which plugins and other programs store data, by name."""
+    """Return copies of the fields with data, by name."""
     copied = {}
-    for name in ("data", "details", "extra"):
+    for name in _WITH_DATA:
         each = getattr(value, name, None)
-        if each is not None and (each or name != "extra"):
+        if _is_copied(name, each):
             copied[name] = copy_data(each)
     return copied
+
+
+def _is_copied(name: str, data: Any) -> bool:
+    return data is not None and (name != "extra" or bool(data))

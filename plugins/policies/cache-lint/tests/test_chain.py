@@ -29,6 +29,25 @@ MESSAGES = st.one_of(
 )
 
 
+class Number:
+    """An object in a payload that is no plain data and can be changed in place."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return f"Number({self.value})"
+
+
+def change_block(message, data):
+    """Change the last block of a message in place, or give it one that is no plain data."""
+    for each in message.values() if isinstance(message, dict) else ():
+        if isinstance(each, list) and each:
+            each[-1] = data.draw(BLOCKS)
+        elif isinstance(each, list):
+            each.append(Number(data.draw(st.integers(0, 2))))
+
+
 def links(made):
     return made.parameters, made.tools, made.system, made.messages, made.markers, made.lifetime
 
@@ -37,13 +56,15 @@ def links(made):
 def test_each_request_of_any_history_has_the_chain_that_is_made_afresh(data, name):
     digests, messages = Digests(), []
     for _ in range(data.draw(st.integers(1, 5))):
-        match data.draw(st.sampled_from(("append", "change in place", "remove", "insert", "again"))):
+        match data.draw(st.sampled_from(("append", "change in place", "change a block", "remove", "insert", "again"))):
             case "append":
                 messages += data.draw(st.lists(MESSAGES, max_size=3))
             case "change in place" if messages:
                 one = data.draw(st.sampled_from(messages))
                 if isinstance(one, dict):
                     one["content"] = data.draw(CONTENT)
+            case "change a block" if messages:
+                change_block(data.draw(st.sampled_from(messages)), data)
             case "remove" if messages:
                 del messages[data.draw(st.integers(0, len(messages) - 1))]
             case "insert":
@@ -64,3 +85,25 @@ def test_only_messages_that_the_last_request_did_not_have_are_taken_apart(monkey
     chain_of({"messages": changed}, digests, str)
 
     assert taken == [changed[50]]
+
+
+def test_messages_that_are_the_same_objects_are_not_even_hashed(monkeypatch):
+    hashed, raw = [], chain._bytes
+    monkeypatch.setattr(chain, "_bytes", lambda value: (hashed.append(value), raw(value))[1])
+    digests, messages = Digests(), []
+    for number in range(50):
+        new = [{"role": "user", "content": [{"type": "text", "text": f"{each} of {number}"}]} for each in "ab"]
+        messages += new
+        hashed.clear()
+        chain_of({"messages": [*messages]}, digests, str)
+        assert [each for each in hashed if isinstance(each, dict)] == new
+
+
+def test_an_object_that_is_no_plain_data_is_looked_at_each_time():
+    number, digests = Number(1), Digests()
+    payload = {"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [number]}]}
+    first = chain_of(payload, digests, str)
+    number.value = 2
+
+    assert links(chain_of(payload, digests, str)) != links(first)
+    assert links(chain_of(payload, digests, str)) == links(chain_of(payload, Digests(), str))

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 import marshal
+import sys
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from pi_hookspecs.unchanged import START, Contents, first_difference
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from pi_hookspecs.unchanged import Place
 
     _Links = tuple[tuple[str, ...], dict[str, Any]]
     """The hashes of a message's blocks, and its cache markers by place."""
@@ -67,8 +71,9 @@ class Chain(ReprMixin):
 class Digests:
     """Hashes each value once: a request consists of the previous one and little more.
 
-    Values are looked up by Python's own 64-bit hash, which takes a tenth of the time, so that no text of a conversation
-    is kept. ``turn`` drops the values that the latest request did not contain.
+    Providers pass on the messages of the previous request as the same objects: their links are used again if nothing
+    in them was changed. Other values are looked up by Python's own 64-bit hash, which takes a tenth of the time.
+    ``turn`` drops what the latest request did not contain.
     """
 
     def __init__(self) -> None:
@@ -76,6 +81,14 @@ class Digests:
         self._used: dict[int, str] = {}
         self._known_messages: dict[int, _Links] = {}
         self._used_messages: dict[int, _Links] = {}
+        self._messages: list[Any] = []
+        self._contents = Contents()
+        self._places: list[Place] = []
+        self._links: list[str] = []
+        self._ends: list[int] = []
+        self._marked: list[tuple[int, dict[str, Any]]] = []
+        self._seen = sys.maxsize
+        """How many messages at the beginning are plain data throughout, so that each change in them is seen."""
 
     def of(self, value: Any) -> str:
         """Return the hash of plain data."""
@@ -103,6 +116,45 @@ class Digests:
             found = links, marked
         self._used_messages[key] = found
         return found
+
+    def of_messages(self, messages: Sequence[Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Return the links of all messages, and their cache markers; only messages that are new are looked at."""
+        self._forget(self._unchanged(messages))
+        for index in range(len(self._messages), len(messages)):
+            links, marked = self.of_message(messages[index])
+            self._places.append(self._contents.place)
+            if not self._contents.add(messages[index]):
+                self._seen = min(self._seen, index)
+            self._messages.append(messages[index])
+            self._links += links
+            self._ends.append(len(self._links))
+            if marked:
+                self._marked.append((index, marked))
+        markers: dict[str, Any] = {}
+        for _, marked in self._marked:
+            markers |= marked
+        return tuple(self._links), markers
+
+    def _unchanged(self, messages: Sequence[Any]) -> int:
+        """Return how many messages at the beginning are those of the previous request, as they were."""
+        same = min(first_difference(self._messages, messages), self._seen)
+        end = self._places[same] if same < len(self._places) else None
+        if self._contents.same(START, end):
+            return same
+        ends = [*self._places[1:], self._contents.place]
+        pairs = zip(self._places[:same], ends, strict=False)
+        return next((index for index, pair in enumerate(pairs) if not self._contents.same(*pair)), same)
+
+    def _forget(self, length: int) -> None:
+        """Drop what follows the first messages."""
+        if length == len(self._messages):
+            return
+        if self._seen >= length:
+            self._seen = sys.maxsize
+        self._contents.cut(self._places[length])
+        del self._messages[length:], self._places[length:], self._ends[length:]
+        del self._links[self._ends[-1] if self._ends else 0 :]
+        self._marked = [each for each in self._marked if each[0] < length]
 
     def turn(self) -> None:
         """Forget the values that were not used since the last call."""
@@ -133,16 +185,13 @@ def chain_of(payload: Any, digests: Digests, declaration: Callable[[str], Any]) 
     parameters = {name: digests.of(body[name]) for name in _PARAMETERS if body.get(name) is not None}
     tools = tuple(_tools(body, digests, declaration, marked))
     prompt = digests.of([_unmarked(each, "system", marked) for each in system])
-    links: list[str] = []
-    for message in messages:
-        found, markers = digests.of_message(message)
-        links += found
-        marked |= markers
+    links, markers = digests.of_messages(messages)
+    marked |= markers
     chain = Chain(
         parameters=parameters,
         tools=tools,
         system=prompt,
-        messages=tuple(links),
+        messages=links,
         markers=tuple(f"{place}:{json.dumps(value, sort_keys=True)}" for place, value in marked.items()),
         lifetime=_lifetime(body, marked),
     )

@@ -11,7 +11,7 @@ from pi_cache_lint.difference import first_change
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pi_cache_lint.difference import Difference
     from pi_cache_lint.line import Line, Section
@@ -147,17 +147,19 @@ def _index(path: str) -> int:
     return int(found[1]) if found is not None else 0
 
 
-def reason_of_moved_messages(entries: Iterable[SessionEntry], leaf: str | None) -> str:
+def reason_of_moved_messages(entries: Sequence[SessionEntry], leaf: str | None) -> str:
     """Return why earlier messages are gone; empty if neither compaction nor navigation explains it.
 
     Args:
         entries: The branch.
         leaf: The latest entry when the previous request was sent.
     """
-    branch = list(entries)
-    ids = [each.id for each in branch]
-    if leaf is not None and leaf not in ids:
-        return "navigation"
-    later = branch[ids.index(leaf) + 1 :] if leaf is not None else branch
-    types = {each.type for each in later}
+    types: set[str] = set()
+    for each in reversed(entries):  # only what is new since then is read
+        if each.id == leaf:
+            break
+        types.add(each.type)
+    else:
+        if leaf is not None:
+            return "navigation"
     return "compaction" if "compaction" in types else "navigation" if "branch_summary" in types else ""

@@ -77,4 +77,6 @@ def _tool_difference(old: Chain, new: Chain) -> Difference:
 def first_change(old: Sequence[object], new: Sequence[object]) -> int:
     """Return the first index at which two sequences differ, or the shorter length if one extends the other."""
     shorter = min(len(old), len(new))
+    if old[:shorter] == new[:shorter]:  # compared at once: nearly always one extends the other
+        return shorter
     return next((number for number in range(shorter) if old[number] != new[number]), shorter)
