@@ -83,7 +83,7 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: SignInUI) -> 
     """Delete a provider's stored credential; arguments as in ``login``.
 
     Raises:
-        UserError: No credential is stored for the provider.
+        UserError: No provider is named, it is unknown and nothing is stored for it, or auth.json cannot be written.
     """
     _check_file(registry)
     stored = registry.auth.providers()
@@ -96,7 +96,10 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: SignInUI) -> 
             raise UserError(f"Name the provider: pi auth logout PROVIDER. {_stored(stored)}")
     provider = next((each for each in stored if each.lower() == name.lower()), None)
     if provider is None:
-        raise UserError(f"Nothing is stored for {name!r}. {_stored(stored)}")
+        if name.lower() not in {each.lower() for each in (*registry.logins(), *registry.get_providers())}:
+            raise UserError(f"Nothing is stored for {name!r}, which is no provider. {_stored(stored)}")
+        ui.notify(f"Nothing is stored for {name!r}. {_stored(stored)}")
+        return
     try:
         await registry.auth.remove(provider)
     except OSError as error:

@@ -137,7 +137,9 @@ def test_without_a_command_the_usable_providers_are_listed(auth):
         (["login", "shoop"], "", "Unknown provider: shoop. Did you mean shop"),
         (["login", "a", "b"], "", "takes one provider, not 2"),
         (["logout"], "", "There are no stored credentials."),
-        (["logout", "shop"], "", "Nothing is stored for 'shop'. There are no stored credentials."),
+        (["logout", "shoop"], "", "Nothing is stored for 'shoop', which is no provider. There are no"),
+        (["logout", "--model", "shop/m"], "", "takes a provider, not a model"),
+        (["print-api-key", "--credentials", "shop"], "", "--credentials is an option of pi auth check"),
         (["logout", "--no-browser"], "", "--no-browser is an option of pi auth login"),
         (["chek"], "", "Did you mean check?"),
         (["print-api-key"], "", "needs a provider"),
@@ -289,6 +291,75 @@ def test_an_unwritable_folder_is_reported(auth):
 
     assert done.returncode == 1
     assert "Make its folder writable" in one_error(done)
+
+
+def test_logout_of_what_is_not_stored_can_be_repeated(auth):
+    done = auth("logout", "shop")
+
+    assert done.returncode == 0
+    assert "Nothing is stored for 'shop'. There are no stored credentials." in done.stdout + done.stderr
+
+
+# Answers for programs, as the original gives them
+
+KEY = {"type": "api_key", "key": "sk-1"}
+LOGIN = {"type": "oauth", "access": "a", "refresh": "r", "expires": 4102444800000}
+
+
+@pytest.mark.parametrize(
+    ("stored", "arguments", "code", "word", "answer"),
+    [
+        ({"shop": KEY}, ["--provider", "SHOP"], 0, "ready", {"provider": "shop", "authType": "api_key"}),
+        ({"shop": KEY}, ["--model", "shop/m"], 0, "ready", {"provider": "shop", "authType": "api_key"}),
+        ({"club": LOGIN}, ["--provider", "club"], 0, "ready", {"provider": "club", "authType": "oauth"}),
+        ({}, ["--provider", "shop"], 1, "not_ready", {"provider": "shop", "reason": "credentials_not_configured"}),
+        ({}, ["--provider", "none"], 1, "not_ready", {"provider": "none", "reason": "provider_not_found"}),
+        ({}, ["--model", "none/x"], 2, "invalid", {"provider": "none/x", "reason": "invalid_state"}),
+        (
+            {"shop": {"type": "x"}},
+            ["--provider", "shop"],
+            2,
+            "invalid",
+            {"provider": "shop", "reason": "invalid_state"},
+        ),
+    ],
+)
+def test_a_program_is_answered_in_a_word_or_an_object(auth, stored, arguments, code, word, answer):
+    auth.store(**stored)
+
+    plain, as_json = auth("check", *arguments), auth("check", *arguments, "--json")
+
+    assert (plain.returncode, plain.stdout) == (code, f"{word}\n")
+    assert (as_json.returncode, json.loads(as_json.stdout)) == (code, {"status": word, **answer})
+
+
+def test_credentials_are_printed_only_where_they_are_asked_for(auth):
+    auth.store(shop=KEY)
+
+    assert "sk-1" not in auth("check", "--provider", "shop", "--json").stdout
+    assert auth("check", "--provider", "shop", "--credentials").stdout == "sk-1\n"
+    assert json.loads(auth("check", "--model", "shop/m", "--json", "--credentials").stdout)["credentials"] == "sk-1"
+    assert "needs --provider or --model" in one_error(auth("check", "shop", "--credentials"))
+
+
+def test_a_login_that_has_expired_is_renewed_unless_it_must_not_be(auth):
+    auth.store(club={**LOGIN, "refresh": "renewable", "expires": 1})
+
+    kept = auth("check", "--provider", "club", "--credentials", "--no-refresh")
+    renewed = auth("check", "--provider", "club", "--credentials")
+
+    assert (kept.returncode, kept.stdout) == (0, "a\n")
+    assert (renewed.returncode, renewed.stdout) == (0, "sent-renewed\n")
+
+
+def test_the_key_of_a_model_s_provider_is_printed(auth):
+    assert auth("print-api-key", "--model", "shop/m", SHOP_KEY="sk-1").stdout == "sk-1\n"
+
+
+def test_a_key_is_stored_by_the_original_s_name_of_the_option(auth):
+    auth("login", "club", "--api-key", stdin="sk-9\n")
+
+    assert auth("print-api-key", "club").stdout == "sk-9\n"
 
 
 # Printing

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from pi_cli.report import print_json, print_lines
 from pi_cli.words import one_line
@@ -16,7 +17,7 @@ from pi_hookspecs import MissingKey, PiError, RequestFailed, UnknownName, UserEr
 if TYPE_CHECKING:
     from pi_core import ModelRegistry
 
-__all__ = ["check", "print_key"]
+__all__ = ["Answer", "answer", "check", "print_answer", "print_key"]
 
 _EXIT_CODES = {"ready": 0, "not ready": 1, "invalid": 2}
 """Exit codes of ``pi auth check``."""
@@ -62,6 +63,68 @@ async def check(registry: ModelRegistry, provider: str | None, *, as_json: bool 
         return _EXIT_CODES["not ready"]
     codes = [_EXIT_CODES[state.name] for state in states]
     return _EXIT_CODES["invalid"] if _EXIT_CODES["invalid"] in codes else min(codes)
+
+
+@frozen
+class Answer:
+    """The state of one provider, in the words of the original.
+
+    Attributes:
+        status: As the first line of the output, and for ``Answer.code``.
+        provider: The provider, as it was asked for if there is no such provider.
+        auth_type: What it is used with, if it is ready.
+        reason: Why it is not.
+        credentials: The key or token.
+    """
+
+    status: Literal["ready", "not_ready", "invalid"]
+    provider: str
+    auth_type: Literal["api_key", "oauth"] | None = None
+    reason: Literal["provider_not_found", "credentials_not_configured", "invalid_state"] | None = None
+    credentials: str | None = field(default=None, repr=False)
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return _EXIT_CODES[self.status.replace("_", " ")]
+
+
+async def answer(registry: ModelRegistry, provider: str, *, refresh: bool) -> Answer:
+    """Return whether a provider can be used, as ``pi auth check --provider`` of the original tells programs.
+
+    Args:
+        registry: The providers.
+        provider: The provider.
+        refresh: Whether to renew a login that has expired.
+    """
+    if registry.auth.problem is not None:
+        return Answer("invalid", provider, reason="invalid_state")
+    try:
+        provider = registry.provider(provider).id
+    except UnknownName:
+        return Answer("not_ready", provider, reason="provider_not_found")
+    login = registry.auth.login_in_use(provider)
+    if login is not None and not refresh and _malformed(dict(login), provider) is None:
+        return Answer("ready", provider, "oauth", credentials=str(login.get("access") or login.get("access_token")))
+    state = await _state(registry, provider)
+    if state.name != "ready":
+        is_absent = state.name == "not ready"
+        reason: Any = "credentials_not_configured" if is_absent else "invalid_state"
+        return Answer("not_ready" if is_absent else "invalid", provider, reason=reason)
+    key = await registry.get_api_key(provider)
+    return Answer("ready", provider, "oauth" if login is not None else "api_key", credentials=key)
+
+
+def print_answer(found: Answer, *, as_json: bool, credentials: bool) -> int:
+    """Print an answer, with the key or token if the user has asked for it; return the exit code."""
+    shown = found.credentials if credentials else None
+    if as_json:
+        fields = {"status": found.status, "provider": found.provider, "authType": found.auth_type}
+        fields |= {"reason": found.reason, "credentials": shown}
+        sys.stdout.write(json.dumps({key: value for key, value in fields.items() if value is not None}) + "\n")
+    else:
+        print_lines(shown or found.status)
+    return found.code
 
 
 async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool, min_expiry_ms: int = 0) -> int:

@@ -23,7 +23,11 @@ __all__ = ["run_auth"]
 
 _ACTIONS = ("login", "logout", "check", "print-api-key", "print-bearer-token")
 
-_OPTIONS = {"no_browser": "login", "key": "login", "json": "check", "min_expiry": "print-bearer-token"}
+_OPTIONS = {
+    **dict.fromkeys(("no_browser", "key"), "login"),
+    **dict.fromkeys(("json", "credentials", "no_refresh"), "check"),
+    "min_expiry": "print-bearer-token",
+}
 """The command that each option belongs to."""
 
 _DURATION = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
@@ -34,11 +38,14 @@ _INVALID = 2
 
 _USAGE = """\
 Usage: pi auth
-       pi auth login [PROVIDER] [--no-browser] [--key]
+       pi auth login [PROVIDER] [--no-browser] [--api-key]
        pi auth logout [PROVIDER]
        pi auth check [PROVIDER] [--json]
-       pi auth print-api-key PROVIDER
-       pi auth print-bearer-token PROVIDER [--min-expiry DURATION]
+       pi auth check --provider PROVIDER | --model MODEL
+                     [--json] [--credentials] [--no-refresh]
+       pi auth print-api-key PROVIDER | --model MODEL
+       pi auth print-bearer-token PROVIDER | --model MODEL
+                     [--min-expiry DURATION]
 
 Without a command, list the providers that can be used, as check does, and exit
 with 0.
@@ -46,22 +53,29 @@ with 0.
 login    Sign in to a provider; without a sign-in, store its API key. The key is
          read without echo, or from a pipe. It may also be $VARIABLE or
          !command, which are evaluated whenever a key is needed.
-logout   Delete the stored login or key of a provider.
+logout   Delete the stored login or key of a provider, if there is one.
 check    Check whether a provider, or which of all, can be used. An expired
          login is renewed. Exit codes: 0 ready, 1 not ready, 2 invalid: the
          stored login or key cannot be used, or there is no such provider.
-         'pi auth list' does the same.
+         'pi auth list' does the same. With --provider or --model it answers
+         as the original pi does, for programs: ready, not_ready or invalid;
+         a provider that does not exist is not ready.
 print-api-key, print-bearer-token
          Print the key that requests are sent with, or the access token of a
          login; an expired one is renewed first.
 
   --no-browser  Print the address of the page; do not open a browser
-  --key         Store an API key even if the provider has a sign-in
-  --json        Print a JSON array of objects with provider, state and detail
+  --api-key     Store an API key even if the provider has a sign-in; also --key
+  --json        Print a JSON array of objects with provider, state and detail;
+                with --provider or --model one object: status, provider, and
+                authType or reason
+  --credentials Also print the key or token, if it is ready
+  --no-refresh  Do not renew an expired login
   --min-expiry DURATION
                 Renew a token that is good for less than this: 90s, 30m, 2h
   --provider PROVIDER
-                The same as PROVIDER
+                The provider
+  --model MODEL The provider of a model
   -h, --help    Print this help and exit
 
 Logins and keys are stored in auth.json in the agent directory; keys in the
@@ -92,6 +106,10 @@ def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
             params["words"] = ("check",)
         action, provider = _meant(params)
         registry = ModelRegistry(host, host.settings)
+        if action == "check" and (params["provider"] or params["model"]):
+            return _answer(registry, provider, params)
+        if params["model"]:
+            provider = _provider_of(registry, params)
         if provider is None or not _is_known(registry, provider):
             register_providers(host, registry)
         code = asyncio.run(_run(action, registry, provider, params))
@@ -111,10 +129,13 @@ def _command() -> click.Command:
         "pi auth",
         params=[
             click.Option(["--no-browser"], is_flag=True),
-            click.Option(["--key"], is_flag=True),
+            click.Option(["key", "--key", "--api-key"], is_flag=True),
             click.Option(["--json"], is_flag=True),
+            click.Option(["--credentials"], is_flag=True),
+            click.Option(["--no-refresh"], is_flag=True),
             click.Option(["--min-expiry"], metavar="DURATION"),
             click.Option(["--provider"], metavar="PROVIDER"),
+            click.Option(["--model"], metavar="MODEL"),
             *common_options(),
             click.Argument(["words"], nargs=-1),
         ],
@@ -131,12 +152,41 @@ def _meant(params: dict[str, Any]) -> tuple[str, str | None]:
         raise UnknownName("command of pi auth", action, _ACTIONS, "pi auth --help lists them")
     if len(names) > 1:
         raise UserError(f"pi auth {action} takes one provider, not {len(names)}: {' '.join(names)}")
-    if action.startswith("print") and not names:
+    if params["model"] and action in ("login", "logout"):
+        raise UserError(f"pi auth {action} takes a provider, not a model")
+    if action.startswith("print") and not names and not params["model"]:
         raise UserError(f"pi auth {action} needs a provider, as in pi auth {action} anthropic")
     for option, wanted in _OPTIONS.items():
         if params[option] and action != wanted:
             raise UserError(f"--{option.replace('_', '-')} is an option of pi auth {wanted}, not of {action}")
+    for option in ("credentials", "no_refresh"):
+        if params[option] and not (params["provider"] or params["model"]):
+            raise UserError(f"--{option.replace('_', '-')} needs --provider or --model")
     return action, names[0] if names else None
+
+
+def _provider_of(registry: ModelRegistry, params: dict[str, Any]) -> str:
+    """Return the provider of the model that the options name.
+
+    Raises:
+        UnknownName: There is no such model.
+        UserError: Several models have this name.
+    """
+    model = f"{params['provider']}/{params['model']}" if params["provider"] else params["model"]
+    return registry.match(model).model.provider
+
+
+def _answer(registry: ModelRegistry, provider: str | None, params: dict[str, Any]) -> int:
+    from pi_cli.auth_check import Answer, answer, print_answer
+
+    try:
+        provider = _provider_of(registry, params) if params["model"] else provider
+    except PiError as error:
+        warn(str(error))
+        found = Answer("invalid", params["provider"] or params["model"], reason="invalid_state")
+    else:
+        found = asyncio.run(answer(registry, provider or "", refresh=not params["no_refresh"]))
+    return print_answer(found, as_json=params["json"], credentials=params["credentials"])
 
 
 def _milliseconds(duration: str | None) -> int:

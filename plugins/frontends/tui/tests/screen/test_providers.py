@@ -72,7 +72,7 @@ async def test_a_key_that_is_not_given_changes_nothing(desk) -> None:
         screen = await user.sees("No key was given for harbour; nothing has changed.")
 
         await user.type("/logout nowhere", "enter")
-        await user.sees("Nothing is stored for 'nowhere'. There are no stored credentials.")
+        await user.sees("Nothing is stored for 'nowhere', which is no provider. There are no stored credentials.")
 
     assert "pipe" not in screen
 
