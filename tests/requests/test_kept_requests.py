@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -131,11 +132,11 @@ def compact(asked: Asked, _data: st.DataObject, at: int) -> None:
 
 
 def remake(asked: Asked, _data: st.DataObject, at: int) -> None:
-    """Make a message anew with equal content, as plugins do; arguments stay the same objects."""
-    for message in asked.messages[at : at + 1]:
-        content = message.content
-        same = content if isinstance(content, str) else tuple(evolve(block) for block in content)
-        asked.messages[at] = evolve(message, content=same)
+    """Make all messages from one on anew with equal content, as plugins do that get them as JSON."""
+    for index in range(at, len(asked.messages)):
+        content = asked.messages[index].content
+        same = content if isinstance(content, str) else tuple(deepcopy(block) for block in content)
+        asked.messages[index] = evolve(asked.messages[index], content=same)
 
 
 def change_arguments(asked: Asked, data: st.DataObject, at: int) -> None:

@@ -24,6 +24,8 @@ __all__ = ["bash_execution_text", "convert_to_llm", "default_convert_to_llm", "w
 
 _FOR_THE_MODEL = (UserMessage, AssistantMessage, ToolResultMessage, SystemMessage)
 
+_SENT_AS_THEY_ARE = frozenset(_FOR_THE_MODEL)
+
 _NO_IMAGE = TextContent("(image omitted: the setting images.blockImages keeps images from models)")
 
 _BRANCH_SUMMARY = (
@@ -40,7 +42,10 @@ def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
     The user's commands, plugins' messages and summaries become user messages; messages of an unknown role are
     dropped.
     """
-    converted = [message if isinstance(message, _FOR_THE_MODEL) else _converted(message) for message in messages]
+    all_of_them = [*messages]
+    if set(map(type, all_of_them)) <= _SENT_AS_THEY_ARE:  # without a step for each: so it is in most conversations
+        return all_of_them  # type: ignore[return-value] # which is what the types say
+    converted = [message if isinstance(message, _FOR_THE_MODEL) else _converted(message) for message in all_of_them]
     return [message for message in converted if message is not None]
 
 

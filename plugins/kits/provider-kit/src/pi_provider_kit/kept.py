@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
 from pi_hookspecs.unchanged import START, Contents, Place, first_difference
-from pi_provider_kit.json_values import json_bytes
+from pi_provider_kit.json_values import compact_json, json_bytes
 from pi_provider_kit.messages import BEGINNING, CONTINUE, split_turns
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class _Conversation:
 
     def resume(self, messages: Sequence[Message], turns: Turns) -> _Mark:
         """Return the last mark before anything has changed, and forget what came after it."""
-        same = self._same_messages(messages)
+        same, has_new_calls = self._same_messages(messages)
         marks = self._marks
         del marks[bisect_right(marks, same, key=attrgetter("messages")) :]
         if marks and marks[-1].messages == same < len(messages) and not isinstance(messages[same], AssistantMessage):
@@ -114,6 +114,8 @@ class _Conversation:
         encoded = self._unchanged_items()
         while marks and not (0 < marks[-1].items <= encoded and self.items[marks[-1].items - 1] is marks[-1].last):
             marks.pop()
+        if has_new_calls:
+            self._watch_again(messages)
         mark = marks[-1] if marks else _Mark()
         if mark.ids < len(self._ids):
             self._ids = dict.fromkeys(islice(self._ids, mark.ids))
@@ -132,7 +134,7 @@ class _Conversation:
             if is_sure and speaks and at > mark.messages:
                 self._mark(at, sent, items, answered=answered)
             at += len(others) + (answer is not None)
-            is_sure = is_sure and self._watch(answer, others)
+            is_sure = is_sure and all(map(self._watch, others if answer is None else (answer, *others)))
             waiting += turns.turn(answer, others)
             if not waiting:
                 continue
@@ -170,26 +172,36 @@ class _Conversation:
             _Mark(at, sent, len(items), last, len(self._ids), self._calls.place, speaks=True, answered=answered)
         )
 
-    def _watch(self, answer: AssistantMessage | None, others: Iterable[Message]) -> bool:
-        """Note what of a turn can be changed in place; return whether such a change would be seen."""
-        if answer is not None:
-            if type(answer.content) is not tuple:
-                return False
-            for block in answer.content:
-                if type(block) is ToolCall and not self._calls.add(block.arguments):
-                    return False
-        return all(type(message.content) in (tuple, str) for message in others)
+    def _watch(self, message: Message) -> bool:
+        """Note what of a message can be changed in place; return whether such a change would be seen."""
+        if isinstance(message, AssistantMessage):
+            return type(message.content) is tuple and all(
+                self._calls.add(block.arguments) for block in message.content if isinstance(block, ToolCall)
+            )
+        return type(message.content) in (tuple, str)
 
-    def _same_messages(self, messages: Sequence[Message]) -> int:
-        """Return how many messages at the beginning are the same as in the last request."""
-        old = self.messages
+    def _watch_again(self, messages: Sequence[Message]) -> None:
+        """Note the arguments of calls in messages that were made anew, up to the last mark."""
+        self._calls, old, at = Contents(), [*self._marks], 0
+        self._marks.clear()
+        for mark in old:
+            if not all(map(self._watch, messages[at : mark.messages])):
+                break
+            at = mark.messages
+            self._marks.append(mark._replace(calls=self._calls.place))
+
+    def _same_messages(self, messages: Sequence[Message]) -> tuple[int, bool]:
+        """Return how many messages at the beginning are as in the last request, and whether calls were made anew."""
+        old, new_calls = self.messages, False
         same = first_difference(old, messages)
         if same < len(old) and same < len(messages):
             for before, now in zip(old[same:], messages[same:], strict=False):
-                if before is not now and not _is_alike(before, now):
-                    break
+                if before is not now:
+                    if not _is_alike(before, now):
+                        break
+                    new_calls = new_calls or isinstance(now, AssistantMessage)
                 same += 1
-        return same
+        return same, new_calls
 
     def _unchanged_items(self) -> int:
         """Return how many items at the beginning are as they were encoded."""
@@ -279,7 +291,7 @@ def _take(key: object, first: Message) -> _Conversation | None:
 
 
 def _is_alike(old: Message, new: Message) -> bool:
-    """Whether a message that was made anew is sent like the old one: text for text, and with the same arguments."""
+    """Whether a message that was made anew is sent like the old one: text for text, with equal JSON as arguments."""
     if type(old) is not type(new) or not _are_alike(old.content, new.content):
         return False
     if isinstance(old, ToolResultMessage) and isinstance(new, ToolResultMessage):
@@ -296,9 +308,7 @@ _BLOCKS = {
     ImageContent: ("data", "mime_type"),
     ToolCall: ("id", "name", "thought_signature", "namespace"),
 }
-"""The texts of a block; whatever else it has is compared by identity."""
-
-_OBJECTS = {ThinkingContent: "redacted", ToolCall: "arguments"}
+"""The texts of a block."""
 
 
 def _are_alike(old: Any, new: Any) -> bool:
@@ -306,17 +316,18 @@ def _are_alike(old: Any, new: Any) -> bool:
         return type(old) is type(new) and bool(old == new)
     if type(old) is not tuple or type(new) is not tuple or len(old) != len(new):
         return False
-    for before, now in zip(old, new, strict=True):
-        kind = type(before)
-        if before is now:
-            continue
-        if kind is not type(now) or kind not in _BLOCKS:
-            return False
-        if any(getattr(before, name) != getattr(now, name) for name in _BLOCKS[kind]):
-            return False
-        if kind in _OBJECTS and getattr(before, _OBJECTS[kind]) is not getattr(now, _OBJECTS[kind]):
-            return False
-    return True
+    return all(before is now or _is_alike_block(before, now) for before, now in zip(old, new, strict=True))
+
+
+def _is_alike_block(old: Any, new: Any) -> bool:
+    kind = type(old)
+    if kind is not type(new) or kind not in _BLOCKS:
+        return False
+    if any(getattr(old, name) != getattr(new, name) for name in _BLOCKS[kind]):
+        return False
+    if kind is ToolCall:
+        return compact_json(old.arguments) == compact_json(new.arguments)
+    return kind is not ThinkingContent or old.redacted is new.redacted
 
 
 def _elements(items: Sequence[Any]) -> bytes:

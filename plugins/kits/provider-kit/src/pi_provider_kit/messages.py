@@ -168,7 +168,8 @@ def system_prompt_of(context: Context) -> str:
 
     For the many APIs with a single system prompt; the codec then leaves the system messages out of its list.
     """
-    later = [text_of(message.content) for message in context.messages if type(message) is SystemMessage]
+    messages = context.messages if SystemMessage in set(map(type, context.messages)) else ()  # nearly none has one
+    later = (text_of(message.content) for message in messages if isinstance(message, SystemMessage))
     text = clean_text("\n\n".join(filter(None, (context.system_prompt, *later))))
     return text if text.strip() else ""
 

@@ -24,6 +24,8 @@ _CHARS_PER_TOKEN = 4
 
 _IMAGE_CHARS = 4800
 
+_timestamp = attrgetter("timestamp")
+
 
 def estimate_tokens(message: Message) -> int:
     """Return the estimated tokens of a message: a quarter of its characters, an image as 4800 of them."""
@@ -46,10 +48,12 @@ def estimate_context_tokens(context: Context) -> int:
         if isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted"):
             usage = message.usage
             known = usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write
-            if known:
-                newest = newest or [*accumulate(map(attrgetter("timestamp"), messages), max)]
-                if newest[index] <= message.timestamp:
+            if known and not newest:  # once for all earlier answers, if this one does not count
+                if max(map(_timestamp, messages[: index + 1])) <= message.timestamp:
                     return known + later
+                newest = [*accumulate(map(_timestamp, messages), max)]
+            elif known and newest[index] <= message.timestamp:
+                return known + later
         later = sums[-1] - sums[index] if sums else later + estimate_tokens(message)
     fixed = len(context.system_prompt)
     for tool in context.tools:
