@@ -111,6 +111,7 @@ OPENTELEMETRY = {
 
 COMMANDS = {
     "PI_CODING_AGENT": "`true`: an agent runs the command",
+    "AI_AGENT": "`pi`: which agent it is",
     "PI_SESSION_ID": "The session's id",
     "PI_SESSION_FILE": "The session's file, if it is stored in one",
     "PI_PROVIDER": "The model's provider",

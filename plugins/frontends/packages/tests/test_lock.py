@@ -188,24 +188,30 @@ def test_update_check_names_plugins_that_the_newest_pi_leaves_behind(locked):
     )
 
 
-def test_a_bare_update_of_an_editable_pi_prints_the_command(bench):
-    code, output = bench.run("update")
+@pytest.mark.parametrize("arguments", [[], ["self"], ["--self"], ["pi"], ["--self", "--force"]], ids=" ".join)
+def test_an_update_of_an_editable_pi_prints_the_command(bench, arguments):
+    code, output = bench.run("update", *arguments)
 
     assert code == 1
     assert output.strip() == "git pull"
 
 
 @pytest.mark.parametrize(
-    ("marker", "expected"),
-    [("uv-receipt.toml", "uv tool upgrade pluggypi"), ("pipx_metadata.json", "pipx upgrade pluggypi")],
+    ("marker", "force", "expected"),
+    [
+        ("uv-receipt.toml", False, "uv tool upgrade pluggypi"),
+        ("uv-receipt.toml", True, "uv tool upgrade --reinstall pluggypi"),
+        ("pipx_metadata.json", False, "pipx upgrade pluggypi"),
+        ("pipx_metadata.json", True, "pipx upgrade --force pluggypi"),
+    ],
 )
-def test_pi_is_updated_by_what_has_installed_it(tmp_path, marker, expected):
+def test_pi_is_updated_by_what_has_installed_it(tmp_path, marker, force, expected):
     (tmp_path / marker).touch()
     for name in ("uv", "pipx"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
 
-    command, may_run = command_for(tmp_path, {"PATH": str(tmp_path)})
+    command, may_run = command_for(tmp_path, {"PATH": str(tmp_path)}, force=force)
 
     assert " ".join(command).removeprefix(f"{tmp_path}/") == expected
     assert may_run

@@ -64,6 +64,7 @@ def test_update_takes_the_same_names(bench, sources):
     bench.ok("install", sources["git"])
 
     assert bench.ok("update", "reef") == "Everything is up to date.\n"
+    assert bench.ok("update", "--extension", "reef") == "Everything is up to date.\n"
     assert "'shoal' is not among the user's packages" in bench.fails("update", "shoal")
 
 

@@ -176,7 +176,7 @@ async def test_the_session_is_in_the_environment(text, ctx, monkeypatch):
 
 
 async def test_a_command_can_see_that_an_agent_runs_it(text):
-    assert await text("bash", command="echo $PI_CODING_AGENT") == "true\n"
+    assert await text("bash", command="echo $PI_CODING_AGENT $AI_AGENT") == "true pi\n"
 
 
 async def test_programs_of_the_agent_come_first(text, monkeypatch):

@@ -125,10 +125,13 @@ def _remove(parser: ArgumentParser) -> None:
 
 def _update(parser: ArgumentParser) -> None:
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="packages; self or pi means pi itself")
+    parser.add_argument("--self", action="append_const", dest="named", const="self", default=[], help="pi itself")
+    parser.add_argument("--extension", action="append", dest="named", metavar="SOURCE", help="this package")
     parser.add_argument("--all", action="store_true", help="pi, and all packages")
     parser.add_argument("--extensions", action="store_true", help="all packages")
     parser.add_argument("--models", action="store_true", help="what pi knows of models, and the catalogues of packages")
     parser.add_argument("--check", action="store_true", help="report newer versions, and change nothing")
+    parser.add_argument("--force", action="store_true", help="install pi again, even if no version is newer")
     parser.add_argument(
         "--rollback", action="store_true", help="restore what was there before (with --models: of models)"
     )

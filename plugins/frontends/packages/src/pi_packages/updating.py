@@ -53,11 +53,12 @@ def update(given: Namespace, host: PluginHost, command: str) -> int:
         return _roll_back(scope, context, given, command)
     if given.check:
         return check(scope, context, given)
-    named = [each for each in given.sources if each not in _ITSELF]
-    if len(named) == len(given.sources) and (named or given.extensions):
+    sources = [*given.sources, *given.named]
+    named = [each for each in sources if each not in _ITSELF]
+    if len(named) == len(sources) and (named or given.extensions):
         return _update_packages(named, scope, context, given, command)
 
-    code = update_pi(context, dry_run=given.dry_run)
+    code = update_pi(context, dry_run=given.dry_run, force=given.force)
     if code == 0 and (given.all or named):
         return _update_packages([] if given.all else named, scope, context, given, command)
     return code
@@ -174,13 +175,18 @@ def misfits(folder: Path, versions: Mapping[str, str]) -> Iterator[dict[str, str
 _NAME = "pluggypi"
 
 
-def update_pi(context: Context, *, dry_run: bool) -> int:
+def update_pi(context: Context, *, dry_run: bool, force: bool = False) -> int:
     """Update pi, or print the command that does; return the exit code.
+
+    Args:
+        context: The environment.
+        dry_run: Whether to print the command only.
+        force: Whether to install pi again, even if no version is newer.
 
     Raises:
         UserError: It failed.
     """
-    command, may_run = command_for(Path(sys.prefix), context.environ)
+    command, may_run = command_for(Path(sys.prefix), context.environ, force=force)
     if context.options.offline:
         raise UserError("pi cannot be updated offline")
     if dry_run or not may_run:
@@ -199,24 +205,26 @@ def update_pi(context: Context, *, dry_run: bool) -> int:
     return 0
 
 
-def command_for(prefix: Path, environ: Mapping[str, str]) -> tuple[list[str], bool]:
+def command_for(prefix: Path, environ: Mapping[str, str], *, force: bool = False) -> tuple[list[str], bool]:
     """Return the command that updates pi in an environment, and whether pi may run it.
 
     Args:
         prefix: The environment's folder.
         environ: The environment variables, for ``PATH``.
+        force: Whether it installs pi again, even if no version is newer.
     """
     uv = find_program("uv", environ)
     if (prefix / "uv-receipt.toml").is_file():
-        return [uv or "uv", "tool", "upgrade", _NAME], uv is not None
+        return [uv or "uv", "tool", "upgrade", *(["--reinstall"] if force else []), _NAME], uv is not None
     if (prefix / "pipx_metadata.json").is_file():
         pipx = find_program("pipx", environ)
-        return [pipx or "pipx", "upgrade", _NAME], pipx is not None
+        return [pipx or "pipx", "upgrade", *(["--force"] if force else []), _NAME], pipx is not None
     if _is_editable():
         return ["git", "pull"], False
     install = [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
     is_own = sys.prefix != sys.base_prefix and not _is_in_user_site()
-    return [*install, "--upgrade", _NAME], is_own
+    again = ["--reinstall" if uv else "--force-reinstall"] if force else []
+    return [*install, "--upgrade", *again, _NAME], is_own
 
 
 def _is_editable() -> bool:

@@ -80,15 +80,15 @@ def _windows_bash() -> str:
 def environment(ctx: Any, *, user: bool = False) -> Mapping[str, str]:
     """Return pi's own environment with the session's variables, and the agent's programs first on ``PATH``.
 
-    ``PI_CODING_AGENT=true`` lets scripts detect that an agent runs them. Editors, pagers and questions for passwords,
-    which would wait for a terminal, end at once.
+    ``PI_CODING_AGENT=true`` and ``AI_AGENT=pi`` let scripts detect that an agent runs them, and which. Editors, pagers
+    and questions for passwords, which would wait for a terminal, end at once.
 
     Args:
         ctx: The context of the call.
         user: Whether the user runs the command: then editors and questions with a window of their own may open.
     """
     env = {name: value for name, value in os.environ.items() if name not in _VARIABLES}
-    env["PI_CODING_AGENT"] = "true"
+    env |= {"PI_CODING_AGENT": "true", "AI_AGENT": "pi"}
     folder = getattr(ctx, "agent_dir", None) or env.get("PI_CODING_AGENT_DIR") or "~/.pi/agent"
     programs = os.path.join(os.path.expanduser(str(folder)), "bin")
     path = env.get("PATH", os.defpath)
