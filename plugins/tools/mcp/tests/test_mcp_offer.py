@@ -262,3 +262,15 @@ def test_every_kind_of_a_servers_question_is_a_field() -> None:
     assert [each.type for each in fields.values()] == ["text", "choice", "choice", "choices", "integer", "boolean"]
     assert (fields["name"].default, fields["name"].required, fields["dry"].default) == ("Brest", True, True)
     assert [each.label for each in fields["zone"].options] == ["A", "B"]
+
+
+def test_a_pattern_of_a_form_that_takes_for_ever_is_given_up() -> None:
+    schema = {"properties": {"slow": {"type": "string", "pattern": "^(a+)+$"}, "plain": {"type": "string"}}}
+
+    slow, plain = form_fields(schema)
+
+    assert slow.pattern is None  # Python's own search has no limit
+    assert slow.check is not None
+    assert slow.check("a" * 40 + "!") in (None, "must match '^(a+)+$'")
+    assert slow.check("aaa") is None
+    assert plain.check is None
