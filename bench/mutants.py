@@ -255,6 +255,7 @@ def plant_faults(copy: Copy, faults: Sequence[dict[str, Any]]) -> list[tuple[str
     rows = []
     for number, fault in enumerate(faults, 1):
         tests = (*fault["tests"], *(("-k", fault["select"]) if "select" in fault else ()))
+        tests = (*tests, "-m", "slow or not slow") if fault.get("slow") else tests
         source = (copy.tree / fault["file"]).read_text(encoding="utf-8")
         if tests not in seconds:
             seconds[tests] = _seconds_allowed(copy, fault["file"], source, tests)
