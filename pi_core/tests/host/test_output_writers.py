@@ -9,11 +9,15 @@ from types import FunctionType
 
 import pytest
 
+from pi_core.host.owners import CodeOwners
 from pi_core.host.writers import OutputWriters, printing_plugin
 
 
-class Owners:
+class Owners(CodeOwners):
     """Knows plugins by the beginning of a module's name."""
+
+    def __init__(self):
+        super().__init__(host=None)
 
     def plugin_of(self, frame):
         name = frame.f_globals.get("__name__", "")

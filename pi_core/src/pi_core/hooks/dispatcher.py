@@ -19,7 +19,6 @@ from pi_core.hooks.combining import combine_by
 from pi_core.hooks.counters import Counter, summed
 from pi_core.hooks.invoker import Invoker
 from pi_core.hooks.joining import Joining
-from pi_core.hooks.loop_watch import NoOwners
 from pi_core.hooks.order import sort_implementations
 from pi_core.hooks.records import CompiledHook, HookCall, HookImplementation, HookRefused, Timeouts
 from pi_core.hooks.resting import Resting
@@ -80,7 +79,7 @@ class HookDispatcher:
         owners: Owners | None = None,
     ) -> None:
         self._plugins = plugins
-        self.owners = owners or NoOwners()
+        self.owners = owners
         self._left_out = left_out
         self._refusing = refusing
         self._rank = rank

@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
+from pi_core.base.frames import frames_outwards, top_package
 from pi_core.hooks.acting import acting_plugin, calling_plugin
 from pi_core.hooks.interrupt import Interrupter
 from pi_core.hooks.running_call import current_call
@@ -40,7 +41,6 @@ __all__ = [
     "Block",
     "BlockDisplay",
     "LoopBlocked",
-    "NoOwners",
     "Owners",
     "Watched",
     "displaying_blocks",
@@ -101,21 +101,6 @@ class Owners(Protocol):
         ...
 
 
-class NoOwners:
-    """Knows no plugins."""
-
-    def plugins_of(self, frame: FrameType) -> list[str]:
-        """Return no plugin."""
-        del frame
-        return []
-
-    def is_pi(self, frame: FrameType) -> bool:
-        """Return False."""
-        return frame is None
-
-    is_program = is_pi
-
-
 @frozen(kw_only=True, eq=False, repr=False)
 class Block(Value):
     """Code that blocks, or has blocked, the event loop.
@@ -142,11 +127,11 @@ class Watched(Protocol):
     """Something whose plugins run in the event loop, such as a session.
 
     Attributes:
-        owners: Finds its plugins' code.
+        owners: Finds its plugins' code; None if it has no plugins.
         block_seconds: After this time, code that blocks the loop is interrupted.
     """
 
-    owners: Owners
+    owners: Owners | None
     block_seconds: float
 
     def blocked(self, block: Block) -> None:
@@ -432,7 +417,7 @@ class LoopWatch:
         context: Context | None = getattr(callback.f_locals.get("self"), "_context", None)
         acting = acting_plugin(context) if context is not None else None
         plugin, at, boundary, is_owned = None, frame, callback, False
-        for inner in _frames(frame, callback):
+        for inner in frames_outwards(frame, callback):
             found = self._plugin_of(inner, acting)
             if found is not None:
                 boundary, is_called = self._boundary(inner, callback, found)
@@ -440,13 +425,13 @@ class LoopWatch:
                     plugin, at, is_owned = found, inner, True
                     break
         else:
-            engine = next((each for each in _frames(frame, callback) if self._is_pi(each)), None)
+            engine = next((each for each in frames_outwards(frame, callback) if self._is_pi(each)), None)
             boundary = engine or callback
             if engine is None:
                 plugin = acting  # a library runs a callback in a task of a plugin
             elif context is not None and engine is not frame:
                 plugin = calling_plugin(context)  # a function that the plugin has from elsewhere
-        frames = list(_frames(frame, boundary))
+        frames = list(frames_outwards(frame, boundary))
         return _Standstill(
             callback=callback,
             plugin=plugin,
@@ -454,19 +439,19 @@ class LoopWatch:
             is_owned=is_owned,
             place=_place(at),
             is_importing=any(each.f_code.co_filename.startswith("<frozen importlib") for each in frames),
-            is_debugging=any(_module_of(each) in _DEBUGGERS for each in frames),
+            is_debugging=any(top_package(each) in _DEBUGGERS for each in frames),
         )
 
     def _boundary(self, frame: FrameType, callback: FrameType, plugin: str) -> tuple[FrameType, bool]:
         """Return the frame that has called the plugin's code, and whether it is pi's."""
-        for outer in _frames(frame.f_back, callback):
+        for outer in frames_outwards(frame.f_back, callback):
             others = self._plugins_of(outer)
             if self._is_pi(outer) or (others and plugin not in others):
                 return outer, True
         return callback, False
 
     def _plugins_of(self, frame: FrameType) -> list[str]:
-        return next((found for each in self._joined if (found := each.owners.plugins_of(frame))), [])
+        return next((found for each in self._owners if (found := each.plugins_of(frame))), [])
 
     def _plugin_of(self, frame: FrameType, acting: str | None) -> str | None:
         found = self._plugins_of(frame)
@@ -475,10 +460,14 @@ class LoopWatch:
         return acting if acting in found else found[0]
 
     def _is_pi(self, frame: FrameType) -> bool:
-        return any(each.owners.is_pi(frame) for each in self._joined)
+        return any(each.is_pi(frame) for each in self._owners)
 
     def _is_program(self, frame: FrameType) -> bool:
-        return all(each.owners.is_program(frame) for each in self._joined)
+        return all(each.is_program(frame) for each in self._owners)
+
+    @property
+    def _owners(self) -> list[Owners]:
+        return [each.owners for each in self._joined if each.owners is not None]
 
     # Naming
 
@@ -550,7 +539,7 @@ class LoopWatch:
             self._looked, self._computed = time.monotonic(), self._thread_time()
             self._looking.release()
             return _ALARM_SECONDS
-        inside = list(_frames(frame, now.boundary))
+        inside = list(frames_outwards(frame, now.boundary))
         call = current_call.get()
         is_own = call is not None and not call.ended and call.task is asyncio.current_task()
         if call is not None and is_own and call.implementation.plugin == now.plugin:
@@ -587,7 +576,7 @@ class LoopWatch:
 
     def _is_inside(self, now: _Standstill, frame: FrameType | None) -> bool:
         """Whether a frame was called by the code that is interrupted, or is a part of it."""
-        inside = list(_frames(frame, now.boundary))
+        inside = list(frames_outwards(frame, now.boundary))
         if now.interrupted_at is None or not inside or inside[-1].f_back is not now.boundary:
             return False
         return not now.is_owned or any(now.plugin in self._plugins_of(each) for each in inside)
@@ -599,20 +588,7 @@ def _blocked(now: _Standstill) -> str:
 
 def _callback_of(frame: FrameType | None) -> FrameType | None:
     """Return the frame of the callback that the event loop runs; None if it waits for events, or does not run."""
-    while frame is not None and frame.f_code is not _CALLBACK:
-        frame = frame.f_back
-    return frame
-
-
-def _frames(frame: FrameType | None, until: FrameType) -> Iterator[FrameType]:
-    """Yield a frame and those that called it, up to a frame that is left out."""
-    while frame is not None and frame is not until:
-        yield frame
-        frame = frame.f_back
-
-
-def _module_of(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__") or "").partition(".")[0]
+    return next((each for each in frames_outwards(frame) if each.f_code is _CALLBACK), None)
 
 
 def _place(frame: FrameType) -> str:

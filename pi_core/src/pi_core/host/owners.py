@@ -7,9 +7,10 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 import pi_hookspecs
+from pi_core.base.frames import top_package
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from types import FrameType
 
     from pi_core.host.records import PluginRecord
@@ -59,11 +60,25 @@ class CodeOwners:
 
     def plugins_of(self, frame: FrameType) -> list[str]:
         """Return the plugins that a frame's code may belong to: several if a program defines them in one module."""
-        top = module_of(frame)
+        top = top_package(frame)
         known = self._read()[1].get(top)
         if known is None and top.startswith(_LOCAL):
             return [top.removeprefix(_LOCAL).partition("_")[2]]
         return known or []
+
+    def innermost(self, frames: Iterable[FrameType]) -> tuple[str, FrameType] | None:
+        """Return the plugin whose code runs, with its frame; None if pi's own code is further in, or is alone.
+
+        Args:
+            frames: A stack from the inside outwards.
+        """
+        for each in frames:
+            if self.is_pi(each):
+                return None
+            plugin = self.plugin_of(each)
+            if plugin is not None:
+                return plugin, each
+        return None
 
     def is_default(self, plugin: str | None) -> bool:
         """Whether a plugin is one of pi's own."""
@@ -72,7 +87,7 @@ class CodeOwners:
 
     def is_kit(self, frame: FrameType) -> bool:
         """Whether a frame belongs to pi's engine, or to a library that pi provides for plugins."""
-        return module_of(frame) in _KITS
+        return top_package(frame) in _KITS
 
     def is_pi(self, frame: FrameType) -> bool:
         """Whether a frame belongs to pi's engine, or to a front end."""
@@ -82,7 +97,7 @@ class CodeOwners:
 
     def is_program(self, frame: FrameType) -> bool:
         """Whether a frame belongs to a module of the program that has passed the plugin to pi."""
-        top = module_of(frame)
+        top = top_package(frame)
         records = self._host.__dict__.get("records", {})
         return not top.startswith(_LOCAL) and all(each not in records for each in self.plugins_of(frame))
 
@@ -105,8 +120,3 @@ class CodeOwners:
 
 code_owners: ContextVar[CodeOwners | None] = ContextVar("code_owners", default=None)
 """The plugins of the host that the program has created for its front end, which is there before the session."""
-
-
-def module_of(frame: FrameType) -> str:
-    """Return the first part of the name of a frame's module."""
-    return str(frame.f_globals.get("__name__") or "").partition(".")[0]

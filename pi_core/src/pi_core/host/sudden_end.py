@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from pi_core.agent.safe_text import is_library
+from pi_core.base.frames import frames_outwards
 from pi_core.base.paths import make_cache
 from pi_core.base.process.signals import is_running
 from pi_core.host.owners import CodeOwners
@@ -102,13 +103,11 @@ def _opened(host: PluginHost) -> TextIO | None:
 
 
 def _exit_message(owners: CodeOwners, frame: FrameType | None, status: object) -> str | None:
-    while frame is not None and not owners.is_pi(frame):  # pi's own code may be below a plugin's
-        plugin = owners.plugin_of(frame)
-        if plugin is not None:
-            place = f"{frame.f_code.co_filename}, line {frame.f_lineno}"
-            return f"Plugin {plugin!r} ended pi: it called os._exit({status!r}) in {place}"
-        frame = frame.f_back
-    return None
+    found = owners.innermost(frames_outwards(frame))
+    if found is None:
+        return None
+    plugin, at = found
+    return f"Plugin {plugin!r} ended pi: it called os._exit({status!r}) in {at.f_code.co_filename}, line {at.f_lineno}"
 
 
 def _told(host: PluginHost, text: str) -> tuple[str, str]:

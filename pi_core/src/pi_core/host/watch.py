@@ -20,6 +20,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary, WeakSet, ref
 
+from pi_core.base.frames import frames_outwards
 from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.running_call import current_call
 from pi_core.host.grants import FILE
@@ -27,7 +28,6 @@ from pi_core.host.owners import CodeOwners, OwnersHost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import FrameType
 
     from pi_core.settings import Settings
 
@@ -214,15 +214,13 @@ class Watch:
         Args:
             through_pi: Whether pi's own frames count as frames of the plugin that called them.
         """
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to the stack
-        while frame is not None:
+        for frame in frames_outwards(sys._getframe(1)):  # noqa: SLF001 - the documented way to the stack
             if frame.f_globals.get("__name__") != __name__:
                 plugin = self._owners.plugin_of(frame)
                 if plugin is not None and not self._owners.is_default(plugin):
                     return plugin
                 if not through_pi and (plugin is not None or self._owners.is_kit(frame)):
                     return None
-            frame = frame.f_back
         plugin = getattr(_thread, "plugin", None) or acting_plugin()
         return None if self._owners.is_default(plugin) else plugin
 

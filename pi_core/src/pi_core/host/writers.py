@@ -8,11 +8,12 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.frames import frames_outwards
 from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.containment import Suspended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import FrameType
 
     from pi_core.host.owners import CodeOwners
@@ -42,7 +43,7 @@ class OutputWriters:
 
     def on_stack(self, frame: FrameType | None) -> str | None:
         """Return the plugin that runs in a frame; None if pi's own code is further in, or nobody else's."""
-        return self._plugin_in(_outwards(frame))
+        return self._plugin_in(frames_outwards(frame))
 
     def candidates(self) -> list[str]:
         """Return the plugins whose code runs, or waits, in any thread or task.
@@ -51,26 +52,21 @@ class OutputWriters:
         """
         current = threading.get_ident()
         stacks = [
-            list(_outwards(frame))
+            list(frames_outwards(frame))
             for thread, frame in sys._current_frames().items()  # noqa: SLF001 - documented, and the only way
             if thread != current
         ]
         found: list[tuple[str, bool]] = []
         for frames in [*stacks, *self._waiting_frames()]:
-            plugin = self._plugin_in(iter(frames))
+            plugin = self._plugin_in(frames)
             if plugin is not None:
                 found.append((plugin, any(each.f_globals.get("__name__") in _STARTERS for each in frames)))
         starters = [plugin for plugin, starts in found if starts]
         return list(dict.fromkeys(starters or [plugin for plugin, _ in found]))
 
-    def _plugin_in(self, frames: Iterator[FrameType]) -> str | None:
-        for each in frames:
-            plugin = self._owners.plugin_of(each)
-            if plugin is not None and not self._owners.is_default(plugin):
-                return plugin
-            if plugin is not None or self._owners.is_pi(each):
-                return None
-        return None
+    def _plugin_in(self, frames: Iterable[FrameType]) -> str | None:
+        found = self._owners.innermost(frames)
+        return found[0] if found is not None and not self._owners.is_default(found[0]) else None
 
     def _waiting_frames(self) -> Iterator[list[FrameType]]:
         with suppress(RuntimeError):  # the loop adds a task at this moment
@@ -80,20 +76,12 @@ class OutputWriters:
 
 def printing_plugin(owners: CodeOwners, frame: FrameType | None) -> str | None:
     """Return the plugin that prints with ``sys.stdout``, from the stack of the call or from the task it runs in."""
-    for each in _outwards(frame):
-        plugin = owners.plugin_of(each)
-        if plugin is not None:
-            return None if owners.is_default(plugin) else plugin
-        if owners.is_pi(each):
-            return None
-    plugin = acting_plugin()
+    frames = list(frames_outwards(frame))
+    found = owners.innermost(frames)
+    if found is None and any(map(owners.is_pi, frames)):
+        return None
+    plugin = found[0] if found is not None else acting_plugin()
     return None if owners.is_default(plugin) else plugin
-
-
-def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
 
 
 def _awaited(waiting: Any) -> Iterator[FrameType]:
