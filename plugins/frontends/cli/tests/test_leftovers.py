@@ -40,6 +40,18 @@ def session_start(event):
     threading.Thread(target=time.sleep, args=[50], name="sleeper").start()
 """
 
+OWN_THREAD = """
+import threading, time
+from pi_hookspecs import hookimpl
+
+def work():
+    time.sleep(50)
+
+@hookimpl
+def session_start(event):
+    threading.Thread(target=work, name="worker").start()
+"""
+
 EXIT_HANDLER = """
 import atexit, time
 
@@ -105,7 +117,14 @@ async def {hook}(event, ctx):
 """
 
 
-@pytest.mark.parametrize(("source", "name"), [(TASK, "task 'stubborn'"), (THREAD, "thread 'sleeper'")])
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (TASK, "task 'stubborn' of plugin 'leaving'"),
+        (OWN_THREAD, "thread 'worker' of plugin 'leaving'"),
+        (THREAD, "thread 'sleeper'"),  # it runs none of the plugin's code
+    ],
+)
 def test_what_a_plugin_leaves_running_is_named_and_left(fake, source, name):
     fake.install("leaving", source)
 

@@ -14,16 +14,22 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from pi_cli.report import warn
+from pi_core.base.frames import frames_outwards
 from pi_core.hooks.acting import acting_plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from types import FrameType
 
     from pi_core import AgentSession
+    from pi_core.host.owners import CodeOwners
 
 __all__ = ["LastMoment", "leave_exit_handlers", "leave_threads"]
 
 _SECONDS = 5.0
+
+_owners: CodeOwners | None = None
+"""Knows the code of the plugins that the last session had."""
 
 
 class LastMoment:
@@ -40,12 +46,16 @@ class LastMoment:
         self._timer: threading.Timer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def watch_loop(self, report: Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]) -> None:
+    def watch_loop(
+        self, report: Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None], owners: CodeOwners
+    ) -> None:
         """Note which plugin stops the running event loop, and pass errors outside of awaited code to ``report``.
 
         The loop goes on to the end of its iteration, so that hooks of other plugins may run before it has stopped.
-        What its end causes is not reported.
+        What its end causes is not reported. ``owners`` knows whose threads and tasks are left at the end.
         """
+        global _owners  # noqa: PLW0603 - threads are left after everything else has ended
+        _owners = owners
         loop = asyncio.get_running_loop()
         stop = loop.stop
 
@@ -110,11 +120,23 @@ def _limit_exit(exit_code: int) -> None:
 
 def _threads() -> list[str]:
     mine = (threading.main_thread(), threading.current_thread())
-    return [f"thread {each.name!r}" for each in threading.enumerate() if not each.daemon and each not in mine]
+    left = [each for each in threading.enumerate() if not each.daemon and each not in mine]
+    stacks = sys._current_frames() if left else {}  # noqa: SLF001 - documented, and the only way
+    return [f"thread {each.name!r}{_owned(stacks.get(each.ident or 0))}" for each in left]
 
 
 def _task_name(task: asyncio.Task[object]) -> str:
-    return f"task {getattr(task.get_coro(), '__qualname__', task.get_name())!r}"
+    coroutine = task.get_coro()
+    name = getattr(coroutine, "__qualname__", task.get_name())
+    return f"task {name!r}{_owned(getattr(coroutine, 'cr_frame', None))}"
+
+
+def _owned(frame: FrameType | None) -> str:
+    """Return whose code runs in a frame, as text that follows a name; empty if it is no plugin's."""
+    owners = _owners
+    plugins = map(owners.plugin_of, frames_outwards(frame)) if owners is not None else ()
+    plugin = next(filter(None, plugins), None)
+    return f" of plugin {plugin!r}" if plugin is not None else ""
 
 
 def _end(left: Iterable[str], exit_code: int) -> None:

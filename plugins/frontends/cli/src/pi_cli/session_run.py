@@ -80,10 +80,11 @@ async def _run(  # noqa: PLR0917 - the state collected so far
     from pi_core.hooks.loop_watch import displaying_blocks
     from pi_core.host.owners import CodeOwners, code_owners
 
-    last_moment.watch_loop(partial(_report_loop_error, host))
+    owners = CodeOwners(host)
+    last_moment.watch_loop(partial(_report_loop_error, host), owners)
     threading.excepthook = partial(_report_thread_error, host)
     models: ModelRegistry | None = None
-    code_owners.set(CodeOwners(host))
+    code_owners.set(owners)
     try:
         first = next(modes)
         if options.resume and not first.asks_for_session:  # asked now: the front end may take the terminal over
