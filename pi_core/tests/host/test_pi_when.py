@@ -105,7 +105,11 @@ def test_what_it_registers_by_name_is_there_all_the_same(loads, site):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["[]", "{}", "'acme.json'", "{'files': 'acme.json'}", "{'hosts': ['x']}", "{'env': [5]}"]
+    "wrong",
+    [
+        *("[]", "{}", "'acme.json'", "{'files': 'acme.json'}", "{'hosts': ['x']}", "{'env': [5]}", "{'files': ['']}"),
+        *("{'texts': ['acme.json']}", "{'texts': ['acme.json: ']}", "{'texts': [': acme']}"),
+    ],
 )
 def test_a_condition_that_is_none_is_reported_and_the_plugin_is_loaded(site, problems, wrong):
     site.install("acme", f"pi_when = {wrong}\n@hookimpl\ndef turn_start(event): pass\n")
@@ -161,6 +165,30 @@ def test_a_file_may_be_in_a_folder_above(site, tmp_path, folder, loaded):
     (tmp_path / "project" / ".acme").touch()
 
     site.host().load_listeners(tmp_path / folder)
+
+    assert bool(site.imported()) is loaded
+
+
+@pytest.mark.parametrize(
+    ("place", "content", "loaded"),
+    [
+        ("agent/tools.json", '{"servers": {"acme": 1}}', True),
+        ("agent/tools.json", '{"servers": {"other": 1}}', False),
+        ("project/.pi/tools.json", "acme", True),
+        ("project/tools.json", "acme", False),
+        ("agent/tools.json", None, False),
+    ],
+)
+def test_a_text_in_another_plugin_s_file_is_enough_and_the_file_is_not(site, tmp_path, place, content, loaded):
+    site.install("acme", 'pi_when = {"texts": ["tools.json: acme"]}\n@hookimpl\ndef turn_start(event): pass\n')
+    assert site.host().records["acme"].when
+    (tmp_path / "project" / ".pi").mkdir(parents=True)
+    if content is None:
+        (tmp_path / place).mkdir()
+    else:
+        (tmp_path / place).write_text(content)
+
+    site.host().load_listeners(tmp_path / "project")
 
     assert bool(site.imported()) is loaded
 

@@ -259,6 +259,7 @@ def activate(pi: PiAPI) -> None:
 
     - one of the files exists: in the agent directory, in the project's ``.pi`` or, written ``./acme.json``, in the
       working directory (``.../acme.json``: or in a folder above it);
+    - one of the files of ``"texts": ["mcp.json: acme"]`` contains the text behind its name (since 1.2);
     - one of the variables is set;
     - one of the settings, or of the command-line options of plugins (``--acme``), has a value other than null and
       false. While a settings file cannot be read, its settings count as set, so that a guard is loaded and can refuse.

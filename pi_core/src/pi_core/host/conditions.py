@@ -1,4 +1,4 @@
-"""``pi_when``: files, environment variables, settings and options that a plugin's hooks require to be loaded."""
+"""``pi_when``: files, texts in files, variables, settings and options that a plugin's hooks require to be loaded."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["Condition", "condition_of", "describe_condition", "is_met"]
 
 Condition = dict[str, list[str]]
-"""``files``, ``env``, ``settings`` and ``flags``, as in ``pi_when``; empty for a plugin without a condition."""
+"""``files``, ``texts``, ``env``, ``settings``, ``flags``, as in ``pi_when``; empty for a plugin without a condition."""
 
 _UP_TO_WILDCARD = str.maketrans("?[", "**")
 
-_KEYS = ("files", "env", "settings", "flags")
+_KEYS = ("files", "texts", "env", "settings", "flags")
+_BEFORE_TEXT = ": "
+"""Between the name of a file and the text in it."""
 
 
 def condition_of(plugin: object) -> Condition:
@@ -46,7 +48,10 @@ def condition_of(plugin: object) -> Condition:
 
 def _is_valid(item: tuple[Any, Any]) -> bool:
     key, names = item
-    return key in _KEYS and isinstance(names, list | tuple) and all(isinstance(each, str) and each for each in names)
+    if key not in _KEYS or not isinstance(names, list | tuple):
+        return False
+    is_complete = all if key == "texts" else any  # a file and a text in it; of others, any part is a name
+    return all(isinstance(each, str) and is_complete(each.partition(_BEFORE_TEXT)[::2]) for each in names)
 
 
 def is_met(
@@ -56,14 +61,14 @@ def is_met(
     flags: Mapping[str, object] = MappingProxyType({}),
     environ: Mapping[str, str] = os.environ,
 ) -> bool:
-    """Return whether one of the files exists, or a variable, setting or option is set; True without a condition.
+    """Return whether a file exists or has a text, or a variable, setting or option is set; True without a condition.
 
     Args:
         condition: File names are relative to the agent directory and to the project's ``.pi``; names that begin with
             ``./`` are relative to the working directory, and names that begin with ``.../`` to it and any folder above
-            it. Names of variables may contain ``*``. A setting is on unless it is not set, null or false. If a settings
-            file cannot be read, its settings count as on, because a guard that it may require has to be loaded to
-            refuse.
+            it. A text follows the name of its file. Names of variables may contain ``*``. A setting is on unless it is
+            not set, null or false. If a settings file cannot be read, its settings count as on, because a guard that it
+            may require has to be loaded to refuse.
         settings: The effective settings, which also have the agent directory.
         cwd: The working directory.
         flags: Values of plugins' options by name; an option is on unless it is absent, None or false.
@@ -72,8 +77,11 @@ def is_met(
     if not condition:
         return True
     for name in condition.get("files", ()):
-        path, folders = expand_home(name.removeprefix(".../")), _folders(name, settings, cwd)
-        if any(os.path.exists(folder / path) for folder in folders):  # noqa: PTH110 - Path.exists raises on no permission
+        if any(os.path.exists(place) for place in _places(name, settings, cwd)):  # noqa: PTH110 - Path.exists raises on no permission
+            return True
+    for each in condition.get("texts", ()):
+        name, _, text = each.partition(_BEFORE_TEXT)
+        if any(_contains(place, text) for place in _places(name, settings, cwd)):
             return True
     if any(_is_set(each, environ) for each in condition.get("env", ())):
         return True
@@ -85,10 +93,20 @@ def is_met(
     )
 
 
-def _folders(name: str, settings: Settings, cwd: Path) -> tuple[Path, ...]:
+def _places(name: str, settings: Settings, cwd: Path) -> list[Path]:
+    path = expand_home(name.removeprefix(".../"))
     if name.startswith(".../"):
-        return (cwd, *cwd.parents)
-    return (cwd,) if name.startswith("./") else (settings.agent_dir, cwd / ".pi")
+        folders: tuple[Path, ...] = (cwd, *cwd.parents)
+    else:
+        folders = (cwd,) if name.startswith("./") else (settings.agent_dir, cwd / ".pi")
+    return [folder / path for folder in folders]
+
+
+def _contains(file: Path, text: str) -> bool:
+    try:
+        return text.encode() in file.read_bytes()
+    except OSError:
+        return False
 
 
 def _is_set(pattern: str, environ: Mapping[str, str]) -> bool:
@@ -98,8 +116,9 @@ def _is_set(pattern: str, environ: Mapping[str, str]) -> bool:
 
 
 def describe_condition(condition: Condition) -> str:
-    """Return what a condition requires, such as ``mcp.json or $OTEL_* or setting acme.enabled or --trace``."""
+    """Return what a condition requires, such as ``acme.json or $OTEL_* or setting acme.enabled or --trace``."""
     variables = (f"${name}" for name in condition.get("env", ()))
     settings = (f"setting {name}" for name in condition.get("settings", ()))
     flags = (f"--{name}" for name in condition.get("flags", ()))
-    return " or ".join([*condition.get("files", ()), *variables, *settings, *flags])
+    texts = (" with ".join(each.split(_BEFORE_TEXT, 1)) for each in condition.get("texts", ()))
+    return " or ".join([*condition.get("files", ()), *texts, *variables, *settings, *flags])

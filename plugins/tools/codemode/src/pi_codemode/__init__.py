@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["activate", "pi_when", "register_settings"]
 
-pi_when = {"settings": ["codemode.enabled", "defaultTools"], "files": ["mcp.json", "./.mcp.json"]}
+pi_when = {"settings": ["codemode.enabled", "defaultTools"], "texts": ['mcp.json: "code', './.mcp.json: "code']}
+"""The exposures ``code`` and ``codemode`` of an MCP server; without them, its file is no reason to load this plugin."""
 
 
 @hookimpl
