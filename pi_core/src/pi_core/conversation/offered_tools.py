@@ -26,6 +26,7 @@ class OfferedTools:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._is_held = False
+        self._named: tuple[Sequence[Tool], frozenset[str]] = (), frozenset()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -86,8 +87,7 @@ class OfferedTools:
         take_away = toolbox.add(tool, plugin)
 
         def update() -> None:
-            offered = any(each.name == tool.name for each in self._runtime.agent.state.tools)
-            if offered or toolbox.may_be_active(tool, plugin):
+            if not self._is_held and (tool.name in self._names() or toolbox.may_be_active(tool, plugin)):
                 self._offer_if_changed()
 
         def remove() -> None:
@@ -97,6 +97,13 @@ class OfferedTools:
         update()
 
         return remove
+
+    def _names(self) -> frozenset[str]:
+        """Return the names of the offered tools; a plugin may add hundreds of tools, each of which asks for them."""
+        offered = self._runtime.agent.state.tools
+        if self._named[0] is not offered:
+            self._named = offered, frozenset(each.name for each in offered)
+        return self._named[1]
 
     def _offer_if_changed(self) -> None:
         """Offer the active tools if they have changed; a plugin may add a hundred deferred tools."""

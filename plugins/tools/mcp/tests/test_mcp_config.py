@@ -132,7 +132,7 @@ def test_a_project_never_enables_a_server_of_the_user_nor_shows_a_hidden_tool(
     alone, both = load(trusted=False).servers["a"], load(trusted=True).servers["a"]
 
     assert alone.enabled or not both.enabled
-    exposures = [Exposures(100_000, lambda: None) for _ in range(2)]
+    exposures = [Exposures(100_000, lambda: False, lambda: False) for _ in range(2)]
     for each, server in zip(exposures, (alone, both), strict=True):
         each.decide({"a": (server, [])})
     for tool in ("read", "delete_one", "delete_all"):

@@ -7,7 +7,6 @@ import io
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,8 +30,9 @@ def tools(count: int, size: int = 10) -> list[dict[str, Any]]:
     return [{"name": f"t{n}", "description": "x" * size, "inputSchema": {"type": "object"}} for n in range(count)]
 
 
-def no_code_mode() -> None:
-    """Return the tool of code mode in a session without one."""
+def no() -> bool:
+    """Answer whether there is code mode, or whether it is active, in a session without it."""
+    return False
 
 
 @given(st.lists(st.text(max_size=90), unique=True, max_size=20))
@@ -52,7 +52,7 @@ def test_an_ordinary_name_is_kept_and_both_of_a_pair_get_a_suffix() -> None:
 
 
 def test_small_servers_are_direct_and_the_largest_are_deferred() -> None:
-    exposures = Exposures(128_000, no_code_mode)
+    exposures = Exposures(128_000, no, no)
     exposures.decide({"big": (server("big"), tools(25)), "small": (server("small"), tools(6))})
 
     assert exposures.of(server("small"), "t0") == "direct"
@@ -60,14 +60,14 @@ def test_small_servers_are_direct_and_the_largest_are_deferred() -> None:
 
 
 def test_tools_that_take_too_much_of_the_window_are_deferred() -> None:
-    exposures = Exposures(8_000, no_code_mode)
+    exposures = Exposures(8_000, no, no)
     exposures.decide({"wordy": (server("wordy"), tools(2, size=4_000))})
 
     assert exposures.of(server("wordy"), "t0") == "deferred"
 
 
 def test_what_was_decided_stays_when_another_server_comes() -> None:
-    exposures = Exposures(128_000, no_code_mode)
+    exposures = Exposures(128_000, no, no)
     exposures.decide({"first": (server("first"), tools(28))})
     exposures.decide({"first": (server("first"), tools(28)), "later": (server("later"), tools(5))})
 
@@ -77,7 +77,7 @@ def test_what_was_decided_stays_when_another_server_comes() -> None:
 
 def test_the_users_choice_for_a_tool_comes_before_that_for_its_server() -> None:
     entry = server("a", exposure="deferred", toolExposure={"read_*": "direct", "read_secret": "hidden"})
-    exposures = Exposures(128_000, no_code_mode)
+    exposures = Exposures(128_000, no, no)
     exposures.decide({"a": (entry, tools(1))})
 
     assert [exposures.of(entry, name) for name in ("read_x", "read_secret", "write")] == [
@@ -92,8 +92,7 @@ def test_the_users_choice_for_a_tool_comes_before_that_for_its_server() -> None:
     [(None, "deferred", "deferred"), (False, "code", "deferred"), (True, "code", "code")],
 )
 def test_scripts_call_what_is_not_declared_where_there_is_code_mode(code_mode, of_code, of_auto) -> None:
-    tool = None if code_mode is None else SimpleNamespace(active=code_mode)
-    exposures = Exposures(128_000, lambda: tool)
+    exposures = Exposures(128_000, lambda: code_mode is not None, lambda: code_mode is True)
     chosen, large = server("chosen", exposure="codemode"), server("large")
     exposures.decide({"chosen": (chosen, tools(1)), "large": (large, tools(31))})
 

@@ -39,6 +39,7 @@ class ListingCache:
     def __init__(self, agent_dir: Path, cwd: Path) -> None:
         self._folder = agent_dir / "cache" / "mcp"
         self._cwd = os.fspath(cwd)
+        self._last: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
 
     def get(self, server: Server) -> dict[str, Any] | None:
         """Return the cached description of a server; None if there is no valid one."""
@@ -73,11 +74,19 @@ class ListingCache:
         self._write(server, {**fields, "time": time.time(), "files": self._files(server)})
 
     def _read(self, server: Server) -> dict[str, Any]:
+        file = self._file(server)
         try:
-            kept = json.loads(self._file(server).read_text(encoding="utf-8"))
+            about = file.stat()
+            version = (about.st_mtime_ns, about.st_size)
+            known = self._last.get(file)
+            if known is not None and known[0] == version:
+                return known[1]
+            kept = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return {}
-        return kept if isinstance(kept, dict) else {}
+        kept = kept if isinstance(kept, dict) else {}
+        self._last[file] = version, kept
+        return kept
 
     def _files(self, server: Server) -> dict[str, list[int]]:
         """Return time and size of each file that the server's command line names, its program among them."""

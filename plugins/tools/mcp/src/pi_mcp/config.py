@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, evolve, frozen
@@ -177,8 +176,13 @@ def _hidden(server: Server) -> tuple[str, ...]:
 
 def _line(text: str, name: str) -> int:
     """Return the line of a key: the last one of that name, because keys inside servers come earlier."""
-    found = None
-    for found in re.finditer(re.escape(json.dumps(name, ensure_ascii=False)) + r"\s*:", text):
-        if text.rfind("mcpServers", 0, found.start()) >= 0 or text.rfind("servers", 0, found.start()) >= 0:
-            break
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+    key, found, start = json.dumps(name, ensure_ascii=False), 0, -1
+    while (start := text.find(key, start + 1)) >= 0:  # an expression for each name would have to be compiled
+        end = start + len(key)
+        while text[end : end + 1].isspace():
+            end += 1
+        if text[end : end + 1] == ":":
+            found = start
+            if text.rfind("mcpServers", 0, found) >= 0 or text.rfind("servers", 0, found) >= 0:
+                break
+    return text.count("\n", 0, found) + 1

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_mcp.tools import make_tool
@@ -13,7 +14,7 @@ from pi_mcp.tools import make_tool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pi_hookspecs import PiAPI, Tool, ToolInfo, ToolResult
+    from pi_hookspecs import PiAPI, Tool, ToolResult
     from pi_mcp.entries import Server
     from pi_mcp.remote import Remote
     from pi_mcp.search import Found
@@ -67,30 +68,29 @@ class Exposures:
 
     Args:
         window: The context window of the model, in tokens.
-        code_mode: Returns the tool whose scripts call other tools; None if there is none.
+        has_code_mode: Returns whether there is a tool whose scripts call other tools.
+        is_code_mode_active: Returns whether the user has enabled it.
     """
 
-    def __init__(self, window: int, code_mode: Callable[[], ToolInfo | None]) -> None:
-        self._code_mode = code_mode
+    def __init__(self, window: int, has_code_mode: Callable[[], bool], is_code_mode_active: Callable[[], bool]) -> None:
+        self._has_code_mode = has_code_mode
+        self._is_code_mode_active = is_code_mode_active
         self._room = window * SHARE
         self._tools = MOST_TOOLS
         self._decided: dict[str, str] = {}
-        self._has_code_mode = False
+        self._possible_code: str | None = None
 
     def decide(self, listings: Mapping[str, tuple[Server, list[dict[str, Any]]]]) -> None:
         """Decide for all undecided servers: the smallest ones are direct, as long as there is room."""
         new = {name: found for name, found in listings.items() if name not in self._decided}
-        code_mode = self._code_mode()  # asked once: each tool that is registered makes the list of tools anew
-        self._has_code_mode = code_mode is not None
-        # Where the user has enabled code mode, a script replaces search, loading and calls.
-        where_large_ones_go = "code" if code_mode is not None and code_mode.active else "deferred"
+        self._possible_code = None  # asked when it is needed, and once: it makes the list of all tools
         for name, (server, tools) in sorted(new.items(), key=lambda each: (size_of(each[1][1]), each[0])):
             if server.exposure != "auto":
                 self._decided[name] = self._possible(server.exposure)
                 continue
             size = size_of(tools)
             fits = size <= self._room and len(tools) <= self._tools
-            self._decided[name] = "direct" if fits else where_large_ones_go
+            self._decided[name] = "direct" if fits else self._where_large_ones_go()
             if fits:
                 self._room -= size
                 self._tools -= len(tools)
@@ -107,7 +107,15 @@ class Exposures:
         return self._decided[server.name]
 
     def _possible(self, exposure: str) -> str:
-        return "deferred" if exposure == "code" and not self._has_code_mode else exposure
+        if exposure != "code":
+            return exposure
+        if self._possible_code is None:
+            self._possible_code = "code" if self._has_code_mode() else "deferred"
+        return self._possible_code
+
+    def _where_large_ones_go(self) -> str:
+        """Where the user has enabled code mode, a script replaces search, loading and calls."""
+        return "code" if self._is_code_mode_active() else "deferred"
 
 
 _WINDOW = 128_000
@@ -135,13 +143,13 @@ class Offer:
 
     def __init__(self, pi: PiAPI, window: int | None) -> None:
         self._pi = pi
-        self._exposures = Exposures(window or _WINDOW, self._code_mode)
+        self._exposures = Exposures(window or _WINDOW, self._has_code_mode, self._is_code_mode_active)
         self._listed: dict[str, tuple[Remote, dict[str, Any]]] = {}
         self._waiting: dict[str, tuple[Remote, dict[str, Any]]] = {}
         self._names: dict[str, dict[str, str]] = {}
         self._remove: dict[str, Callable[[], None]] = {}
         self._registered: dict[str, tuple[dict[str, Any], str]] = {}
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, Callable[[], Found]] = {}
 
     def put(self, remote: Remote, about: dict[str, Any]) -> None:
         """Record what a server offers; ``apply`` registers it."""
@@ -210,13 +218,15 @@ class Offer:
         if self._found and "tool_search" not in self._remove:
             self._remove["tool_search"] = self._pi.register_tool(self._search_tool())
 
-    def _code_mode(self) -> ToolInfo | None:
-        return next((each for each in self._pi.get_all_tools() if each.name == _CODE_MODE), None)
+    def _has_code_mode(self) -> bool:
+        return any(each.name == _CODE_MODE for each in self._pi.get_all_tools())
+
+    def _is_code_mode_active(self) -> bool:
+        return _CODE_MODE in self._pi.get_active_tools()
 
     def _activate_code_mode(self) -> None:
-        active = self._pi.get_active_tools()
-        if _CODE_MODE not in active:
-            self._pi.set_active_tools([*active, _CODE_MODE])
+        if not self._is_code_mode_active():
+            self._pi.set_active_tools([*self._pi.get_active_tools(), _CODE_MODE])
 
     def deferred(self) -> dict[str, int]:
         """Return the number of deferred tools of each server."""
@@ -242,13 +252,7 @@ class Offer:
         self._registered[name] = (tool, exposure)
         self._found.pop(name, None)
         if exposure == "deferred":
-            from pi_mcp.search import Found
-
-            server = f"{remote.server.name} {self.about(remote.server.name)}"
-            description = tool.get("description") or ""
-            self._found[name] = Found(
-                name=name, tool=tool["name"], description=description, schema=tool["inputSchema"], server=server
-            )
+            self._found[name] = partial(_found, name, tool, f"{remote.server.name} {self.about(remote.server.name)}")
         made = make_tool(name, tool, remote, exposure, lambda: self._has(remote.server.name, tool["name"]))
         self._remove[name] = self._pi.register_tool(made)
 
@@ -270,7 +274,8 @@ class Offer:
         from pi_mcp.search import search
 
         async def execute(_id: str, params: dict[str, Any], _signal: Any, _update: Any, _ctx: Any) -> ToolResult:
-            matches = search(params["query"], self._found.values(), params.get("limit") or _SEARCH_LIMIT)
+            found = [make() for make in self._found.values()]
+            matches = search(params["query"], found, params.get("limit") or _SEARCH_LIMIT)
             if not matches:
                 return ToolResult.text(f"No tool matches {params['query']!r}. Try other words, or fewer.")
             names = [each.name for each in matches]
@@ -285,6 +290,19 @@ class Offer:
             execute=execute,
             annotations=ToolAnnotations(read_only=True, open_world=False),
         )
+
+
+def _found(name: str, tool: dict[str, Any], server: str) -> Found:
+    """Return a deferred tool as it is searched for, which most sessions never do."""
+    from pi_mcp.search import Found
+
+    return Found(
+        name=name,
+        tool=tool["name"],
+        description=tool.get("description") or "",
+        schema=tool["inputSchema"],
+        server=server,
+    )
 
 
 def _usable(remote: Remote, about: dict[str, Any]) -> list[dict[str, Any]]:
