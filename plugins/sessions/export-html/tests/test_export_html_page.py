@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import pytest
 
+from pi_core.session.tree import SessionTree
 from pi_hookspecs import (
     BashExecutionMessage,
     CompactionEntry,
@@ -304,3 +305,19 @@ def test_a_dark_theme_alone_makes_a_dark_page(session, written):
 
 def test_an_empty_session_has_a_page(session, page):
     assert "Session zebra-1" in page().text
+
+
+def test_each_entry_is_read_once_for_a_page(session, page, answer, monkeypatch):
+    for number in range(20):
+        session.append_message(UserMessage(content=f"question {number}"))
+        session.append_message(answer(f"answer {number}"))
+    read, entry = [], SessionTree.entry
+
+    def counted(tree, number):
+        read.append(number)
+        return entry(tree, number)
+
+    monkeypatch.setattr(SessionTree, "entry", counted)
+    page()
+
+    assert len(read) <= 40 + 1  # the last one tells where the branch ends

@@ -59,6 +59,5 @@ def moment(when: str | int) -> Html:
         time = time.astimezone(UTC) if time.tzinfo is not None else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError, TypeError):
         return tag("span", str(when))
-    return tag(
-        "time", f"{time:%Y-%m-%d %H:%M}", datetime=f"{time:%Y-%m-%dT%H:%M:%SZ}", title=f"{time:%Y-%m-%d %H:%M:%S} UTC"
-    )
+    text = time.isoformat(sep=" ", timespec="seconds")[:19]
+    return Html(f'<time datetime="{text[:10]}T{text[11:]}Z" title="{text} UTC">{text[:16]}</time>')

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import asdict, frozen
 
 from pi_export_html.amounts import moment, seconds, tokens, usage_line
-from pi_export_html.html_text import Html, join, tag
+from pi_export_html.html_text import Html, escaped, join, tag
 from pi_export_html.markdown import markdown
 from pi_export_html.records import record_fold
 from pi_export_html.terminal import terminal_text
@@ -154,18 +154,12 @@ class Transcript:
     def _article(self, number: int, kind: str, who: str, body: Html, note: str = "") -> Html:
         label = self.outline.labels.get(number)
         entry = self.outline.entries[number]
-        return tag(
-            "article",
-            tag(
-                "header",
-                tag("b", who),
-                tag("mark", label) if label else None,
-                tag("a", moment(entry.timestamp), href=f"#e{number}"),
-            ),
-            body,
-            tag("footer", note) if note else None,
-            id=f"e{number}",
-            class_=self._classes(number, kind),
+        mark = f"<mark>{escaped(label)}</mark>" if label else ""
+        time = f'<a href="#e{number}">{escaped(moment(entry.timestamp))}</a>'
+        head = f"<header><b>{escaped(who)}</b>{mark}{time}</header>"
+        foot = f"<footer>{escaped(note)}</footer>" if note else ""
+        return Html(
+            f'<article id="e{number}" class="{self._classes(number, kind)}">{head}{escaped(body)}{foot}</article>'
         )
 
     def _note(self, number: int, entry: SessionEntry) -> Html:

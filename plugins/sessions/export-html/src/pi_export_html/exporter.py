@@ -18,6 +18,8 @@ class HtmlExporter:
 
     def export(self, session: SessionView, request: ExportRequest) -> bytes:
         """Return the page."""
+        from pi_core import paused_gc
         from pi_export_html.page import page
 
-        return page(session, request).encode("utf-8", "replace")
+        with paused_gc():  # a long session is a hundred thousand objects
+            return page(session, request).encode("utf-8", "replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from html import escape
 
 __all__ = ["Html", "clean", "escaped", "join", "tag"]
@@ -12,6 +13,8 @@ _VOID = frozenset({"br", "hr", "img", "input", "meta"})
 # Characters that a page must not contain: control characters become their pictures, and invalid ones (lone surrogates
 # of a damaged file, C1 controls, U+FFFE and U+FFFF) become U+FFFD.
 _UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_CHANGED = re.compile("[&<>\"'\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]").search
+"""Finds a character that ``escaped`` changes: most texts of a page are short and have none."""
 
 
 class Html(str):
@@ -29,7 +32,9 @@ def clean(text: str) -> str:
 
 def escaped(text: str) -> Html:
     """Return a text as escaped markup."""
-    return text if isinstance(text, Html) else Html(escape(clean(text)))
+    if isinstance(text, Html):
+        return text
+    return Html(text if _CHANGED(text) is None else escape(clean(text)))
 
 
 def join(parts: list[Html]) -> Html:
@@ -46,17 +51,20 @@ def tag(name: str, /, *children: str | None, **attributes: str | int | bool | No
         attributes: Its attributes. ``class_`` is ``class`` and ``data_p`` is ``data-p``; True means no value,
             None and False are left out.
     """
-    written = [
-        f" {_name(key)}" if value is True else f' {_name(key)}="{escaped(str(value))}"'
-        for key, value in attributes.items()
-        if value is not None and value is not False
-    ]
-    start = f"<{name}{''.join(written)}>"
+    written = "".join(
+        [
+            f" {_name(key)}" if value is True else f' {_name(key)}="{escaped(str(value))}"'
+            for key, value in attributes.items()
+            if value is not None and value is not False
+        ]
+    )
     if name in _VOID:
-        return Html(start)
-    return Html(f"{start}{''.join([escaped(child) for child in children if child is not None])}</{name}>")
+        return Html(f"<{name}{written}>")
+    content = "".join([escaped(child) for child in children if child is not None])
+    return Html(f"<{name}{written}>{content}</{name}>")
 
 
+@cache
 def _name(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
 

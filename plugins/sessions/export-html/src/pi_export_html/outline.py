@@ -62,19 +62,21 @@ class Outline:
 
 def outline(session: SessionView) -> Outline:
     """Return the outline of a session, in one pass."""
-    branch = [entry.id for entry in session.branch()]  # first: entries that are appended meanwhile are only in the list
+    branch = session.branch()  # first: entries that are appended meanwhile are only in the list
     entries = list(session.entries())
     numbers = {entry.id: number for number, entry in enumerate(entries)}
     parents, children = _tree(entries, numbers)
-    active = [numbers[entry_id] for entry_id in branch if entry_id in numbers]
-    leaf = active[-1] if active else NOWHERE
+    leaf = numbers.get(branch[-1].id, NOWHERE) if branch else NOWHERE
+    active = frozenset(_path_to(leaf, parents))  # also the records, which the branch is without
+    if len(active) < len(branch):  # a damaged file, in which an entry is before its parent
+        active |= {numbers[entry.id] for entry in branch if entry.id in numbers}
     labels = {number: label for entry_id, number in numbers.items() if (label := session.label(entry_id))}
     calls, results = _pairs(entries, parents)
     return Outline(
         entries=entries,
         parents=parents,
         children=children,
-        active=frozenset((*active, *_path_to(leaf, parents))),  # the branch is without records
+        active=active,
         leaf=leaf,
         labels=labels,
         calls=calls,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pi_export_html.html_text import Html, join, tag
+from pi_export_html.html_text import Html, escaped, join, tag
 from pi_export_html.tools import call_line
 from pi_hookspecs import (
     AssistantMessage,
@@ -70,8 +70,9 @@ def _item(outline: Outline, number: int, depth: int) -> Html:
     classes += ["leaf"] if number == outline.leaf else []
     classes += ["labeled"] if label else []
     classes += ["fork"] if len(outline.children.get(outline.parents[number], ())) > 1 else []
-    link = tag("a", tag("i", sign), tag("mark", label) if label else None, text, href=f"#e{number}")
-    return tag("li", link, class_=" ".join(classes), data_n=number, data_p=outline.parents[number])
+    mark = f"<mark>{escaped(label)}</mark>" if label else ""
+    link = f'<a href="#e{number}"><i>{escaped(sign)}</i>{mark}{escaped(text)}</a>'
+    return Html(f'<li class="{" ".join(classes)}" data-n="{number}" data-p="{outline.parents[number]}">{link}</li>')
 
 
 def _line(outline: Outline, number: int, entry: SessionEntry) -> _Line:
