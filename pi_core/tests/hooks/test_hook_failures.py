@@ -332,6 +332,7 @@ async def test_an_answer_of_a_wrong_type_is_a_failure(hook, answer):
 
     assert (asked.failure.plugin, asked.failure.hook, asked.failure.kind) == ("broken", hook, "answer")
     assert "which is neither None nor" in asked.failure.message
+    assert f" (in {__file__}, line " in asked.failure.message
     assert len(asked.failure.message) < 400
 
 

@@ -43,6 +43,15 @@ def test_a_cycle_is_reported_when_a_session_is_made(tmp_path):
     assert "(turn_end): before= and after= form a cycle (" in problems[0]
 
 
+def test_a_neighbour_that_seems_to_be_misspelt_is_reported_and_one_that_is_not_there_is_not(tmp_path):
+    problems = reported(tmp_path, weather=before("wether"), one=before("weathr"), two=before("not-installed"))
+
+    assert problems == [
+        "Plugin 'weather' (turn_end): before= or after= names 'wether': did you mean weather?",
+        "Plugin 'one' (turn_end): before= or after= names 'weathr': did you mean weather?",
+    ]
+
+
 @pytest.mark.parametrize("kind", ["int", "bool", None])
 def test_a_flag_of_a_wrong_type_is_reported(tmp_path, kind):
     problems = reported(tmp_path, one=registers("register_flags", Flag("depth", type=kind)))

@@ -300,14 +300,24 @@ def test_one_object_under_two_names_is_registered_once(site, problems):
 def test_an_implementation_that_cannot_be_called_is_reported_and_the_others_are_kept(
     site, problems, source, hook, message
 ):
-    site.install("almost", source + LISTENS)
+    file = site.install("almost", source + LISTENS)
 
     host = site.host()
 
     ((plugin, step, text),) = problems(host)
     assert (plugin, step) == ("almost", hook)
     assert message in text
+    first = 1 + next(n for n, line in enumerate(file.read_text().splitlines()) if line.startswith("@"))
+    assert text.endswith(f" (in {file}, line {first})")
     assert host.records["almost"].hooks == ["turn_start"]
+
+
+def test_a_plugin_whose_only_hook_cannot_be_called_is_not_told_to_mark_one(site, problems):
+    site.install("wrong", "@hookimpl\ndef turn_end(event, session): pass\n")
+
+    ((_, step, _),) = problems(site.host())
+
+    assert step == "turn_end"
 
 
 def test_an_optional_hook_that_does_not_exist_is_no_problem(site, problems):

@@ -30,6 +30,7 @@ __all__ = [
     "exception_message",
     "format_exception",
     "format_traceback",
+    "function_location",
     "is_interrupt",
     "is_library",
     "redacted",
@@ -139,11 +140,11 @@ def summary_and_traceback(error: BaseException, function: object = None) -> tupl
     is_told = getattr(error, "arose_elsewhere", False) is True
     place = exception_location(error, getattr(function, "__module__", None))
     if not place and not is_told:
-        place = _definition(function)
+        place = function_location(function)
     return (exception_message(error) if is_told else format_exception(error)) + place, format_traceback(error)
 
 
-def _definition(function: object) -> str:
+def function_location(function: object) -> str:
     """Return where a function of a plugin is defined, as `` (in FILE, line N)``; empty if that is not known."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None or is_library(code.co_filename):

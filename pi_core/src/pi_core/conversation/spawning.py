@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.conversation.runtime import Runtime
+    from pi_core.host.registry import Registered
     from pi_hookspecs import AbortSignal, ExecResult, PiContext
 
 __all__ = ["ask_environment", "ask_launchers", "exec_program", "prepare_program"]
@@ -44,7 +45,7 @@ async def ask_launchers(runtime: Runtime, ctx: PiContext, request: SpawnRequest)
         PiError: A service refused, cannot be loaded, or failed.
     """
     for provider in runtime.host.services("Launcher"):
-        with Contained(partial(_fail, runtime, provider.plugin, request), passing=PiError):
+        with Contained(partial(_fail, runtime, provider, request), passing=PiError):
             answer = provider.thing.prepare(request, ctx)
             prepared = await answer if isawaitable(answer) else answer
             if not isinstance(prepared, SpawnRequest):
@@ -53,8 +54,9 @@ async def ask_launchers(runtime: Runtime, ctx: PiContext, request: SpawnRequest)
     return request
 
 
-def _fail(runtime: Runtime, plugin: str, request: SpawnRequest, error: BaseException) -> NoReturn:
-    line, stack = summary_and_traceback(error)
+def _fail(runtime: Runtime, provider: Registered, request: SpawnRequest, error: BaseException) -> NoReturn:
+    line, stack = summary_and_traceback(error, getattr(provider.thing, "prepare", None))
+    plugin = provider.plugin
     program = request.argv[0] if request.argv else ""
     message = f"Plugin {plugin!r} failed to prepare the start of {program!r}, which was not started: {line}"
     runtime.report_plugin_error(plugin, "Launcher.prepare", message, stack)

@@ -164,6 +164,11 @@ class HookDispatcher:
         """Return the cycles of ``before=`` and ``after=`` that load order decides, each with its hook."""
         return [(name, cycle) for name, hook in self._hooks.items() for cycle in hook.cycles]
 
+    def neighbours(self) -> list[tuple[str, str, str]]:
+        """Return hook, plugin and the name of the other plugin for each ``before=`` and ``after=``."""
+        found = ((name, each) for name, hook in self._hooks.items() for each in hook.known)
+        return [(name, each.plugin, other) for name, each in found for other in (*each.order.before, *each.order.after)]
+
     def on_waiting(self, show: Callable[[list[tuple[str, str]]], None]) -> None:
         """Call a function with plugin and hook of the calls that others have waited for, when these change."""
         self._invoker.on_waiting = show

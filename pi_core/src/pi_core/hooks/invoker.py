@@ -6,7 +6,7 @@ import asyncio
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core.agent.safe_text import is_interrupt
+from pi_core.agent.safe_text import function_location, is_interrupt
 from pi_core.base.process.forks import exit_if_child
 from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
@@ -102,7 +102,7 @@ class Invoker:
         if needs_check and not await self._answer_counts(running):
             return _no_answer(call, implementation)
         if problem is not None:
-            self._count_failure(running, "answer", problem)
+            self._count_failure(running, "answer", problem + function_location(implementation.function))
             return _no_answer(call, implementation)
         implementation.failures = 0
         counter = implementation.counter

@@ -474,6 +474,11 @@ class PluginHost:
         )
         for hook, cycle in made.cycles():  # reported while no front end could listen
             self._report(cycle[0], hook, f"before= and after= form a cycle ({' -> '.join(cycle)}); load order decides")
+        names = {*self.records, *self.added()}
+        for hook, plugin, other in made.neighbours():
+            near = () if other in names else UnknownName("plugin", other, names).nearest
+            if near:  # others may be installed later
+                self._report(plugin, hook, f"before= or after= names {other!r}: did you mean {' or '.join(near)}?")
         return made
 
     def look_again(self, name: str) -> PluginRecord:

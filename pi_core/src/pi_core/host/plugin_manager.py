@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from pi_core.agent.safe_text import format_exception
+from pi_core.agent.safe_text import format_exception, function_location
 from pi_core.hooks.signatures import cannot_be_awaited, needed
 from pi_hookspecs import UnknownName
 from pi_hookspecs.specs import spec_modules
@@ -33,13 +33,15 @@ class PluginManager(pluggy.PluginManager):
         self.granted: Callable[[str], bool] | None = None
         """Whether an implementation of a hook counts, of the plugin that is registered next; None counts all."""
         self._report = report
+        self.is_marked = False
+        """Whether the plugin that was registered last has marked a function as an implementation, usable or not."""
         self._implemented: set[str] = set()
         for module in spec_modules():
             self.add_hookspecs(module)
 
     def register(self, plugin: object, name: str | None = None) -> str | None:
         """Register a plugin, and return its name."""
-        self._implemented = set()
+        self._implemented, self.is_marked = set(), False
         return super().register(plugin, name)
 
     def implemented(self) -> list[pluggy.HookCaller]:
@@ -62,10 +64,11 @@ class PluginManager(pluggy.PluginManager):
             options = super().parse_hookimpl_opts(plugin, name)
             if options is None:
                 return None
-            hook = options.get("specname") or name
+            hook, function = options.get("specname") or name, getattr(plugin, name)
+            self.is_marked = True
             if self.granted is not None and not self.granted(hook):
                 return None
-            problem = self._problem(getattr(plugin, name), hook, options)
+            problem = self._problem(function, hook, options)
         except Exception as error:  # noqa: BLE001 - reading a plugin's attribute may raise anything
             self._report(name, f"cannot be inspected: {format_exception(error)}")
             return None
@@ -73,7 +76,7 @@ class PluginManager(pluggy.PluginManager):
             self._implemented.add(hook)
             return options
         if problem:
-            self._report(hook, problem)
+            self._report(hook, problem + function_location(function))
         return None
 
     def _problem(self, function: Callable[..., Any], hook: str, options: pluggy.HookimplOpts) -> str | None:

@@ -76,7 +76,7 @@ class Registrar:
             hooks = [caller.name for caller in self.manager.implemented()]
         if hooks is None:
             return False
-        if not hooks:
+        if not hooks and not self.manager.is_marked:
             self._report(name, "import", "implements no hook; mark its functions with @hookimpl")
         self._report_deprecated(name)
         if record is not None and describe:
