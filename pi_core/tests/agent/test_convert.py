@@ -155,3 +155,28 @@ def test_a_line_replaces_adjacent_images_and_nothing_else_changes():
     assert [block.type for block in changed[-1].content] == ["text", "text", "text"]
     assert changed[-1].content[1] is caption
     assert evolve(changed[-1], content=result.content) == result
+
+
+class OwnMessage(UserMessage):
+    """A message of a program's own class."""
+
+
+def test_each_message_of_a_mixture_is_converted_in_its_place():
+    own = OwnMessage(content="own")
+    mixture = [
+        CustomMessage(custom_type="note", content="first"),
+        UserMessage(content="second"),
+        UNKNOWN,
+        BashExecutionMessage(command="ls", output="a", exclude_from_context=True),
+        own,
+        UNKNOWN,
+        CompactionSummaryMessage(summary="so far", tokens_before=9),
+        AssistantMessage(api="x", provider="p", model="m"),
+        CustomMessage(custom_type="note", content="last"),
+    ]
+
+    converted = convert_to_llm(iter(mixture))
+
+    assert converted == [message for each in mixture for message in convert_to_llm([each])]
+    assert [each is mixture[index] for each, index in zip(converted[1:3], (1, 4), strict=True)] == [True, True]
+    assert convert_to_llm(mixture)[4] is mixture[7]

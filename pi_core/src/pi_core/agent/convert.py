@@ -6,6 +6,8 @@ report the error.
 
 from __future__ import annotations
 
+from itertools import compress, count
+from operator import not_
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -24,7 +26,7 @@ __all__ = ["bash_execution_text", "convert_to_llm", "default_convert_to_llm", "w
 
 _FOR_THE_MODEL = (UserMessage, AssistantMessage, ToolResultMessage, SystemMessage)
 
-_SENT_AS_THEY_ARE = frozenset(_FOR_THE_MODEL)
+_CLASSES = frozenset(_FOR_THE_MODEL)
 
 _NO_IMAGE = TextContent("(image omitted: the setting images.blockImages keeps images from models)")
 
@@ -42,11 +44,13 @@ def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
     The user's commands, plugins' messages and summaries become user messages; messages of an unknown role are
     dropped.
     """
-    all_of_them = [*messages]
-    if set(map(type, all_of_them)) <= _SENT_AS_THEY_ARE:  # without a step for each: so it is in most conversations
-        return all_of_them  # type: ignore[return-value] # which is what the types say
-    converted = [message if isinstance(message, _FOR_THE_MODEL) else _converted(message) for message in all_of_them]
-    return [message for message in converted if message is not None]
+    sent: list[Any] = [*messages]
+    known = map(_CLASSES.__contains__, map(type, sent))  # no Python code for each message, of which there are thousands
+    others = [*compress(count(), map(not_, known))]
+    for index in reversed(others):
+        message = sent[index] if isinstance(sent[index], _FOR_THE_MODEL) else _converted(sent[index])
+        sent[index : index + 1] = [] if message is None else [message]
+    return sent
 
 
 def default_convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:

@@ -88,7 +88,7 @@ class Bill:
         for plugin, breaks in self._breaks.of(self._own_entries()).items():
             rows.setdefault(plugin, {}).update(breaks)
         return {
-            plugin: {name: round(row[name], 6 if name in MONEY else 3) for name in COLUMNS if row.get(name)}
+            plugin: {name: round(value, 6 if name in MONEY else 3) for name, value in row.items() if value}
             for plugin, row in rows.items()
             if any(row.values())
         }
@@ -96,7 +96,11 @@ class Bill:
     def _totals(self) -> dict[str, Row]:
         rows: dict[str, Row] = {}
         for plugin, column, value in self._figures():
-            row = rows.setdefault(plugin, {})
+            if not value:
+                continue
+            row = rows.get(plugin)
+            if row is None:
+                row = rows[plugin] = {}
             row[column] = max(row.get(column, 0), value) if column == "longestMs" else row.get(column, 0) + value
         return rows
 
@@ -105,6 +109,8 @@ class Bill:
         if not session.runtime.front_end.depth:  # a child session shares the plugins of its parent
             yield from ((plugin, "importMs", took) for plugin, took in session.host.load_times.items())
         for each in session.hooks.counters():
+            if not (each.calls or each.message_tokens or each.failures or each.timeouts):
+                continue  # most hooks of most plugins
             yield each.plugin, "hookCalls", each.calls
             yield each.plugin, "hookMs", each.total_ms
             yield each.plugin, "longestMs", each.longest_ms

@@ -55,6 +55,8 @@ class AuthStorage:
         self._scoped: dict[str, ConfiguredValues] = {}
         self._runtime: dict[str, str] = {}
         self._used: dict[str, str] = {}
+        self._variables: dict[str, str] | None = None
+        self._variable_secrets: dict[str, str] = {}
         self.on_secret: Callable[[str], None] | None = None
         """Called with the value of every key and configured header of a request, and with the secrets of plugins."""
         self._stored: dict[str, dict[str, Any]] = {}

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import RequestFailed, Tool, ToolCall
-from pi_provider_kit import strict_parameters, strict_schema
+from pi_provider_kit import strict, strict_parameters, strict_schema
 from pi_testing import for_each
 
 NAMES = ("a", "b", "c")
@@ -315,3 +315,21 @@ def test_a_requirement_that_cannot_be_met_names_the_tool_and_why(model):
         strict_parameters(tool("require", of_property({})), model, supported=True)
     with pytest.raises(RequestFailed, match="/p has 'minimum'"):
         strict_parameters(tool("require"), model, supported=True, keywords=("type", "properties", "required", "anyOf"))
+
+
+def test_a_schema_is_made_strict_again_only_after_it_or_the_result_was_changed_in_place(model, monkeypatch):
+    made, convert = [], strict._Converter.convert
+    monkeypatch.setattr(
+        strict._Converter, "convert", lambda self, schema, *rest: (made.append(schema), convert(self, schema, *rest))[1]
+    )
+    asking = tool("prefer")
+    first = strict_parameters(asking, model, supported=True)
+    made.clear()
+
+    assert strict_parameters(asking, model, supported=True) is first
+    assert not made
+
+    first["description"] = "A plugin was here."
+    assert strict_parameters(asking, model, supported=True) == strict_schema(asking.parameters)
+    asking.parameters["description"] = "So was the tool."
+    assert strict_parameters(asking, model, supported=True)["description"] == "So was the tool."

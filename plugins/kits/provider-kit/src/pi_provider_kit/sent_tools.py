@@ -9,6 +9,7 @@ from attrs import evolve
 from pi_provider_kit.sendable import rules_of
 from pi_provider_kit.tool_schemas import (
     fitting_name,
+    kept_schema,
     original_arguments,
     renames_properties,
     sendable_schema,
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
     from pi_provider_kit.sendable import Rules
 
 __all__ = ["SentTools"]
-
-_MOST = 1000
-"""Schemas that are kept; each request has those of all its tools."""
-
-_kept: dict[tuple[int, Rules], tuple[Any, bytes, dict[str, Any]]] = {}
-"""Schemas as they are sent, with the tool's own and its JSON, by its identity and the rules."""
 
 
 class SentTools:
@@ -105,19 +100,4 @@ class SentTools:
 
 
 def _schema(parameters: Any, rules: Rules) -> dict[str, Any]:
-    """Return the schema to send, kept from an earlier request if the tool's own has not been changed in place since."""
-    import orjson
-
-    try:
-        now = orjson.dumps(parameters)
-    except TypeError:  # not JSON: a number beyond 64 bits, half a surrogate pair, a mapping of another class
-        return sendable_schema(parameters, rules)
-    key = id(parameters), rules
-    kept = _kept.get(key)
-    if kept is not None and kept[0] is parameters and kept[1] == now:
-        return kept[2]
-    schema = sendable_schema(parameters, rules)
-    if len(_kept) >= _MOST:
-        _kept.clear()
-    _kept[key] = parameters, now, schema
-    return schema
+    return kept_schema(parameters, rules, lambda: sendable_schema(parameters, rules))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.deferred import frozen
 from pi_hookspecs.errors import RequestFailed
+from pi_provider_kit.tool_schemas import kept_schema
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -46,7 +47,8 @@ def strict_parameters(
         tool: The tool; its ``constrained_sampling`` says whether to make it strict.
         model: The model of the request, named in the error.
         supported: Whether API and model support constrained calls.
-        keywords: Those that the API accepts in a strict schema; None for all that do not contradict the strict form.
+        keywords: Those that the API accepts in a strict schema, best a frozenset; None for all that do not contradict
+            the strict form.
 
     Raises:
         RequestFailed: The tool requires it, and it is not possible; the message names the tool.
@@ -56,7 +58,10 @@ def strict_parameters(
     why = f"API {model.api!r} does not constrain calls of model {model.reference!r} to a schema"
     if supported:
         try:
-            return _Converter(keywords=keywords).convert(tool.parameters)
+            converter, schema = _Converter(keywords=keywords), tool.parameters
+            if keywords is not None and not isinstance(keywords, frozenset):
+                return converter.convert(schema)
+            return kept_schema(schema, ("strict", keywords), lambda: converter.convert(schema))
         except _NotStrict as problem:
             why = f"its schema has no strict form: {problem}"
     if tool.constrained_sampling == "require":

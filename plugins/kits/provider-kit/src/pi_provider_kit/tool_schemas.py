@@ -16,7 +16,13 @@ from pi_provider_kit.text import clean_json
 if TYPE_CHECKING:
     from pi_provider_kit.sendable import NameRule, Rules
 
-__all__ = ["fitting_name", "original_arguments", "renames_properties", "sendable_schema"]
+__all__ = ["fitting_name", "kept_schema", "original_arguments", "renames_properties", "sendable_schema"]
+
+_MOST = 1000
+"""Schemas that are kept; each request has those of all its tools."""
+
+_kept: dict[tuple[int, Any], tuple[Any, bytes, dict[str, Any], bytes]] = {}
+"""What was made of a schema, with the schema and the JSON of both, by its identity and what it was made for."""
 
 _DEPTH = 32
 """Levels of a schema; what is deeper may be anything."""
@@ -62,6 +68,31 @@ def sendable_schema(parameters: Any, rules: Rules) -> dict[str, Any]:
         if not (isinstance(kinds, list | tuple) and "object" in kinds):
             schema = {name: schema[name] for name in ("description", "$defs") if name in schema}
     return _Converter(schema, rules).root()
+
+
+def kept_schema(parameters: Any, purpose: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what ``make`` makes of a schema, from an earlier request if neither was changed in place since.
+
+    Args:
+        parameters: The schema.
+        purpose: What else the result depends on; can be hashed.
+        make: Returns the result.
+    """
+    import orjson
+
+    try:
+        now = orjson.dumps(parameters)
+    except TypeError:  # not JSON: a number beyond 64 bits, half a surrogate pair, a mapping of another class
+        return make()
+    key = id(parameters), purpose
+    kept = _kept.get(key)
+    if kept is not None and kept[0] is parameters and kept[1] == now and orjson.dumps(kept[2]) == kept[3]:
+        return kept[2]
+    made = make()
+    if len(_kept) >= _MOST:
+        _kept.clear()
+    _kept[key] = parameters, now, made, orjson.dumps(made)
+    return made
 
 
 def original_arguments(arguments: dict[str, Any], parameters: Any, rules: Rules) -> dict[str, Any]:

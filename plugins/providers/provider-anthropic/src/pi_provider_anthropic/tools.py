@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import clean_json, clean_text, strict_parameters
+from pi_provider_kit import clean_text, strict_parameters
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
@@ -31,7 +31,7 @@ def to_tools(names: ToolNames, model: Model, compat: Compat) -> list[dict[str, A
             definition["eager_input_streaming"] = True
         strict = strict_parameters(tool, model, supported=compat.strict_tools, keywords=_STRICT_KEYWORDS)
         if strict is not None:
-            definition |= {"input_schema": clean_json(strict), "strict": True}
+            definition |= {"input_schema": strict, "strict": True}
         converted.append(definition)
     return converted
 
