@@ -33,6 +33,7 @@ DELTA = "sixteen letters "
 
 ASKED = re.compile(r"Answer with (\d+) deltas of (text|varied|argument)(?: in (\d+) seconds)?")
 TURNS = re.compile(r"Read (\S+) (\d+) times( at once)?")
+CALLED = re.compile(r"Call (\w+) with (\{.*\}), then answer")
 
 
 def prompt(deltas: int, kind: str = "text", seconds: int = 0) -> str:
@@ -54,6 +55,11 @@ def turns_prompt(file: str, times: int) -> str:
 def calls_prompt(file: str, calls: int) -> str:
     """Return what to say to get one answer that calls the tool ``read`` so many times, and a short text after it."""
     return f"Read {file} {calls} times at once"
+
+
+def call_prompt(tool: str, **arguments: Any) -> str:
+    """Return what to say to get one call of a tool, and an answer of 400 characters after it."""
+    return f"Call {tool} with {json.dumps(arguments)}, then answer"
 
 
 class Fake:
@@ -144,6 +150,23 @@ def read_calls(file: str, numbers: range) -> bytes:
     return encoded(anthropic.message(*calls))
 
 
+def call_or_answer(messages: list[dict[str, Any]]) -> bytes | None:
+    """Return all bytes of what ``call_prompt`` asks Anthropic for; None if it is not what is asked."""
+    if (called := CALLED.fullmatch(_text(messages[-1]))) is not None:
+        block = anthropic.tool_use(f"call_{len(messages)}", called[1], deltas=[called[2]])
+        return encoded(anthropic.message(block))
+    if len(messages) > 2 and CALLED.fullmatch(_text(messages[-3])) is not None:  # prompt, call, result
+        return answer("/v1/messages", 25, "text")
+    return None
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message["content"]
+    if isinstance(content, str):
+        return content
+    return "".join(block.get("text", "") for block in content if isinstance(block, dict))
+
+
 def encoded(made: Answer) -> bytes:
     """Return an answer as it goes over the wire, one HTTP chunk for each of its pieces."""
     fields = "".join(f"{name}: {value}\r\n" for name, value in made.headers.items())
@@ -158,6 +181,8 @@ def answer_to(request: Request) -> tuple[bytes, str]:
     refusal = server.refusal(request)
     if refusal is not None:
         return encoded(refusal), refusal.body.decode()
+    if request.path == "/v1/messages" and (called := call_or_answer(request.json["messages"])) is not None:
+        return called, ""
     last = json.dumps(request.json["messages"][-1])
     turns = TURNS.search(last) or TURNS.search(json.dumps(request.json["messages"][0]))
     if turns is not None:

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from _fake import calls_prompt, fake_server, prompt, turns_prompt
+from _fake import call_prompt, calls_prompt, fake_server, prompt, turns_prompt
 from _measure import show_table
 from _peer import COMPATIBLE, MODEL, Program, compile_and_say, programs
 
@@ -31,6 +31,7 @@ COST = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
 USAGE = {"input": 100, "output": 20, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 120, "cost": COST}
 ANSWER = {"api": "anthropic-messages", "provider": "anthropic", "model": "claude-sonnet-4-5", "usage": USAGE}
 TURNS = 50
+HUNDRED = 100
 
 
 def options() -> argparse.Namespace:
@@ -38,6 +39,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--messages", type=int, nargs="+", default=[400, 1600, 6400])
     parser.add_argument("--megabytes", type=int, nargs="+", default=[1, 10])
     parser.add_argument("--calls", type=int, nargs="+", default=[64, 256])
+    parser.add_argument("--prompts", type=int, default=400, help="with a call each, in one session")
+    parser.add_argument("--day", type=int, default=1000, help="prompts of a day's work, in one session")
     parser.add_argument("--rounds", type=int, default=5, help="of each step, of which the median counts")
     parser.add_argument("--peer-dir", type=Path, default=None, help="where the original is, or is to be, installed")
     parser.add_argument("--no-peer", action="store_true", help="measure ours alone")
@@ -92,6 +95,7 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+        self._latest = b""
         self._clock = (~self._process.pid << 3) | 2
         """The clock of its CPU time, as ``clock_getcpuclockid`` of glibc makes it; /proc counts in ticks of 10 ms."""
 
@@ -110,8 +114,19 @@ class Process:
             if b'"success":false' in line[:300]:
                 raise RuntimeError(f"{command['type']}: {line[:500]!r}")
             if until in line:
+                self._latest = line
                 return (time.clock_gettime_ns(self._clock) - before) / 1e6
         raise RuntimeError(f"{command['type']}: the process ended")
+
+    @property
+    def spent(self) -> float:
+        """CPU milliseconds since the start."""
+        return time.clock_gettime_ns(self._clock) / 1e6
+
+    def read(self, **command: Any) -> Any:
+        """Send a command and return the data of its answer."""
+        self.answer(**command)
+        return json.loads(self._latest)["data"]
 
     def answer(self, **command: Any) -> float:
         """Send a command and wait for its answer."""
@@ -245,6 +260,58 @@ def measure_output(found: Sequence[Program], folder: Path, chosen: argparse.Name
         measuring.note("first request, and turns that call read", TURNS, running, turns, times=1)
 
 
+def measure_prompts(found: Sequence[Program], folder: Path, chosen: argparse.Namespace, measuring: Measuring) -> None:
+    """Measure what many prompts cost together, also what is done after each of them."""
+    for program in found:
+        Path(program.environ["PWD"], "read.txt").write_text("line\n" * 30, encoding="utf-8")
+    with processes(found, folder, 0) as running:
+        for process, _ in running:
+            before = process.spent
+            for _ in range(chosen.prompts):
+                process.settle(call_prompt("read", path="read.txt"))
+            process.answer(type="get_state")
+            what = "prompts with a call of read, all of them", chosen.prompts
+            measuring.found.setdefault(what, {})[process.name] = process.spent - before
+
+
+def measure_day(found: Sequence[Program], folder: Path, chosen: argparse.Namespace, measuring: Measuring) -> None:
+    """Measure a prompt of a day's work: reads, edits, builds that print 5 MB; each hundred ends with a compaction.
+
+    Before it, the conversation is forked. The milliseconds of a hundred are those of the process, without the builds'.
+    """
+    for program in found:
+        Path(program.environ["PWD"], "read.txt").write_text("line\n" * 30, encoding="utf-8")
+        Path(program.environ["PWD"], "edit.txt").write_text("other\n" * 50 + "state 0.\n", encoding="utf-8")
+    with processes(found, folder, 0) as running:
+        edits = {process.name: itertools.count() for process, _ in running}
+        for done in range(HUNDRED, chosen.day + 1, HUNDRED):
+            for process, _ in running:
+                before = process.spent
+                for number in range(HUNDRED):
+                    process.settle(work(number, edits[process.name]))
+                last = process.read(type="get_fork_messages")["messages"][-1]
+                process.answer(type="fork", entryId=last["entryId"])
+                process.answer(type="compact")
+                process.answer(type="get_state")
+                took = (process.spent - before) / HUNDRED
+                measuring.found.setdefault(("a day's work, a prompt after", done), {})[process.name] = took
+
+
+def work(number: int, edits: Iterator[int]) -> str:
+    """Return the prompt with a number: half of them read, some edit a file, some build."""
+    match number % 10:
+        case 4 | 9:
+            return prompt(25)
+        case 2 | 7:
+            state = next(edits)
+            change = {"oldText": f"state {state}.", "newText": f"state {state + 1}."}
+            return call_prompt("edit", path="edit.txt", edits=[change])
+        case 5:
+            return call_prompt("bash", command="seq -f %019.0f 250000")
+        case _:
+            return call_prompt("read", path="read.txt")
+
+
 def table(found: Steps) -> list[list[str]]:
     """Return a line for each step and size."""
     rows: list[list[str]] = []
@@ -267,6 +334,8 @@ def main() -> None:
         found = programs(chosen, folder, fake.url)
         measure_messages(found, folder, chosen, measuring)
         measure_output(found, folder, chosen, measuring)
+        measure_prompts(found, folder, chosen, measuring)
+        measure_day(found, folder, chosen, measuring)
     heads = ["", "size", "ours ms", "original ms", "ratio", "growth"]
     show_table("One step, CPU of the process", heads, table(measuring.found))
 
