@@ -128,6 +128,7 @@ class TestOldNames:
                 {"skills": ["~/s"], "enableSkillCommands": True},
             ),
             ({"skills": ["~/s"]}, {"skills": ["~/s"]}),
+            ({"httpIdleTimeoutMs": "disabled"}, {"httpIdleTimeoutMs": 0}),
         ],
         ids=str,
     )

@@ -15,6 +15,7 @@ def migrate(values: dict[str, Any]) -> dict[str, Any]:
 
     ``queueMode`` is now ``steeringMode``; ``websockets``, true or false, is now ``transport``; of ``skills`` as an
     object, ``customDirectories`` is now the list ``skills``, and the other keys are settings of their own.
+    ``httpIdleTimeoutMs`` may be ``disabled``, which is 0.
     """
     return {
         name: migrated
@@ -29,6 +30,8 @@ def _current_names(key: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield "steeringMode", value
     elif key == "websockets" and isinstance(value, bool):
         yield "transport", "websocket" if value else "sse"
+    elif (key, value) == ("httpIdleTimeoutMs", "disabled"):
+        yield key, 0
     elif key == "skills" and isinstance(value, dict):
         yield from ((name, each) for name, each in value.items() if name != "customDirectories")
         if value.get("customDirectories"):

@@ -83,6 +83,12 @@ def test_a_quiet_start_has_no_header(tmp_path: Path) -> None:
     assert displayed(first_frame(facts, 60, 20), 60, 20)[0] == ""
 
 
+def test_a_start_may_be_quiet_but_for_the_header(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, settings=Settings(quietStartup="header"))
+
+    assert displayed(first_frame(facts, 60, 20), 60, 20)[0].startswith(" pi v")
+
+
 def test_a_branch_cannot_write_to_the_terminal(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/x\x1b]0;owned\x07\x9b2J\u202ey\n")

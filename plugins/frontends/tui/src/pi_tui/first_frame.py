@@ -29,7 +29,7 @@ __all__ = ["drawn", "early_drawing", "first_frame", "palette_of", "version"]
 def first_frame(facts: StartFacts, width: int, height: int) -> str:
     """Return the output that draws the frame: the header, an empty editor, the folder and the branch."""
     palette = palette_of(facts.theme, facts.environ, TRUE_COLOR.read(facts.settings))
-    quiet = QUIET_STARTUP.read(facts.settings)
+    quiet = QUIET_STARTUP.read(facts.settings) is True
     head = [] if quiet else header_rows(version(), FIRST_HINTS, width)
     rule = Line.of(Run("─" * width, "thinkingOff"))
     footer = footer_rows(_footer(facts), {}, Look(width=width, home=facts.environ.get("HOME", "")))

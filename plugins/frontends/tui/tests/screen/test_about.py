@@ -291,3 +291,15 @@ async def test_the_header_names_what_is_loaded_and_all_of_it_with_every_key_on_r
         await user.sees("skills/tides/SKILL.md", "ctrl+l", "choose the model", "@ ")
         await user.press("ctrl+o")
         await user.sees("[Skills] tides", "ctrl+o more")
+
+
+@pytest.mark.pi(entry_points=["context-files"], settings={"quietStartup": "header"})
+async def test_the_header_may_be_all_that_a_start_shows(desk, tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Be brief.")
+    async with desk((80, 50)) as user:
+        await user.type("/reload", "enter")
+        await user.sees("pi v", "were reloaded.")
+        await user.press("ctrl+o")
+        await user.sees("choose the model")
+
+        assert "[Context]" not in user.text

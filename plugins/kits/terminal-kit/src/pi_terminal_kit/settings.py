@@ -28,8 +28,8 @@ HIDE_THINKING = PluginSetting(
 )
 QUIET_STARTUP = PluginSetting(
     "quietStartup",
-    schema={"type": "boolean", "default": False},
-    description="Do not show a header at the start",
+    schema={"enum": [False, True, "header"], "default": False},
+    description="Do not show a header at the start; `header` shows it, and nothing else",
     project="set",
 )
 TREE_FILTER = PluginSetting(

@@ -194,7 +194,7 @@ class Conversation(DisplayedRun):
     def _greet(self) -> None:
         session = self.local
         messages = len(session.messages)
-        if not QUIET_STARTUP.read(session.settings):
+        if QUIET_STARTUP.read(session.settings) is not True:
             model = session.model.reference if session.model is not None else "no model"
             so_far = f", {messages} messages so far" if messages else ""
             self.write_line(f"pi, {model}{so_far}. /help lists the commands, Ctrl-D exits.")

@@ -230,7 +230,7 @@ class ScreenApp(Controls, Life, App[int]):
 
     async def _find_loaded(self) -> None:
         """Name in the header what the session has loaded."""
-        if QUIET_STARTUP.read(self.session.settings):
+        if QUIET_STARTUP.read(self.session.settings) is not False:
             return
         loaded = await self.talk.about.loaded()
         if [*loaded] != [*self._loaded]:
@@ -513,7 +513,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.transcript.anchored.set_head(self._own_head() if rows is None else rows)
 
     def _own_head(self) -> Sequence[Line]:
-        if QUIET_STARTUP.read(self.session.settings):
+        if QUIET_STARTUP.read(self.session.settings) is True:
             return ()
         expanded, path = self.expanded, self.look(self.width).path
         loaded = [
