@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_provider_kit.hosts import *
     from pi_provider_kit.http_client import *
     from pi_provider_kit.json_values import *
+    from pi_provider_kit.kept import *
     from pi_provider_kit.messages import *
     from pi_provider_kit.output_schema import *
     from pi_provider_kit.partial import *
@@ -54,6 +55,7 @@ _HOMES: dict[str, str] = {
     "hosts": "host_of ip_address_of is_local runs_locally",
     "http_client": "Http import_httpx tls_context user_agent",
     "json_values": "compact_json dicts is_complete merged_counts parse_json parse_object shown_bytes token_count",
+    "kept": "unchanged_elements",
     "messages": "NO_OUTPUT NO_RESULT data_url encode_messages same_model system_prompt_of transform_messages",
     "output_schema": "claude_output_schema",
     "partial": "PartialJson",

@@ -7,7 +7,7 @@ of a turn on; so a compaction, a rewind, another model or host, and another name
 
 Kept are the objects of the API's messages and their JSON, for the sixteen conversations used last and up to 64 MiB of
 JSON in all of them. Plugins can change the objects in place: where they have seen them, they are compared with their
-JSON before they are used again, and the request is serialised as the plugins left it.
+JSON before the request is joined, and again before they are used for another.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Extend: TypeAlias = "Callable[[list[dict[str, Any]], Sequence[Message], int], object]"
 
-__all__ = ["kept_messages", "token_sums", "with_kept"]
+__all__ = ["unchanged_elements"]
 
 _CONVERSATIONS = 16
 _BYTES = 64 * 1024 * 1024
@@ -76,6 +76,7 @@ class _Conversation:
         whole: The list that was returned, which may have more before and after the items.
         offset: How many elements precede the items in it.
         is_seen: Whether plugins have seen the items.
+        sent: Which elements of the list were unchanged when the request was sent.
     """
 
     def __init__(self, key: object) -> None:
@@ -86,6 +87,7 @@ class _Conversation:
         self.whole: list[dict[str, Any]] = []
         self.offset = 0
         self.is_seen = False
+        self.sent = range(0)
         self._marks: list[_Mark] = []
         self._ids: dict[str, None] = {}
         self._names: dict[str, str] = {}
@@ -111,7 +113,8 @@ class _Conversation:
             while self._calls.same(start, marks[count].calls):
                 start, count = marks[count].calls, count + 1
             del marks[count:]
-        encoded = self._unchanged_items()
+        chunks = self._unchanged_chunks(len(self.items))
+        encoded = chunks[-1][0] if chunks else 0
         while marks and not (0 < marks[-1].items <= encoded and self.items[marks[-1].items - 1] is marks[-1].last):
             marks.pop()
         if has_new_calls:
@@ -166,6 +169,22 @@ class _Conversation:
         sums += islice(new, 1, None)
         return sums
 
+    def joined(self) -> list[Any]:
+        """Return the list that was returned, as it is now, with kept JSON in place of the items that are unchanged.
+
+        Items that plugins changed in place are replaced in the list, so that no later request has the same objects.
+        """
+        import orjson
+
+        whole, start = self.whole, self.offset
+        same = first_difference(self.items, whole[start:])
+        chunks = self._unchanged_chunks(same)
+        done = chunks[-1][0] if chunks else 0
+        if any(done < end <= same for end, _ in self.chunks):  # one of them was changed
+            whole[start + done : start + same] = map(dict, whole[start + done : start + same])
+        self.sent = range(start, start + done)
+        return [*whole[:start], *(orjson.Fragment(json) for _, json in chunks), *whole[start + done :]]
+
     def _mark(self, at: int, sent: int, items: list[dict[str, Any]], *, answered: bool) -> None:
         last = items[-1] if items else None
         self._marks.append(
@@ -203,27 +222,27 @@ class _Conversation:
                 same += 1
         return same, new_calls
 
-    def _unchanged_items(self) -> int:
-        """Return how many items at the beginning are as they were encoded."""
-        if not self.chunks:
-            return 0
-        end = self.chunks[-1][0]
-        if not self.is_seen or _elements(self.items[:end]) == b",".join(chunk for _, chunk in self.chunks):
-            return end
-        start = 0
-        for end, chunk in self.chunks:
-            if _elements(self.items[start:end]) != chunk:
-                break
-            start = end
-        return start
+    def _unchanged_chunks(self, same: int) -> list[tuple[int, bytes]]:
+        """Return the JSON of the items at the beginning that are as they were encoded, of at most so many."""
+        chunks = [each for each in self.chunks if each[0] <= same]
+        if not self.is_seen or not chunks:
+            return chunks
+        if _elements(self.items[: chunks[-1][0]]) == b",".join(chunk for _, chunk in chunks):
+            return chunks
+        starts = (0, *(end for end, _ in chunks))
+        pairs = zip(starts, chunks, strict=False)
+        changed = (at for at, (start, (end, chunk)) in enumerate(pairs) if _elements(self.items[start:end]) != chunk)
+        return chunks[: next(changed, len(chunks))]
 
     def _freeze(self, items: list[dict[str, Any]]) -> None:
         """Set the items, and encode those that are new."""
         same = first_difference(self.items, items)
         self.chunks = [each for each in self.chunks if each[0] <= same]
         done = self.chunks[-1][0] if self.chunks else 0
-        if done < len(items):
-            self.chunks.append((len(items), _elements(items[done:])))
+        for end in (len(items) - 1, len(items)):  # the last one alone: in this request it may have a cache mark
+            if done < end:
+                self.chunks.append((end, _elements(items[done:end])))
+                done = end
         self.items = items
 
 
@@ -246,7 +265,7 @@ def kept_messages(
     kept = _take(key, messages[0]) or _Conversation(key)
     first = [*before]
     whole = [*first, *kept.encode(messages, turns, extend, kept.resume(messages, turns))]
-    kept.whole, kept.offset = whole, len(first)
+    kept.whole, kept.offset, kept.sent = whole, len(first), range(0)
     kept.is_seen = kept.is_seen or options.on_payload is not None
     _kept.append(kept)
     size = sum(each.size for each in _kept)
@@ -264,19 +283,28 @@ def token_sums(messages: Sequence[Message], estimate: Callable[[Message], int]) 
 
 
 def with_kept(value: Any, depth: int = 1) -> Any:
-    """Return the body of a request with kept JSON in place of the objects that no plugin has seen."""
-    import orjson
-
+    """Return the body of a request with kept JSON in place of what is unchanged."""
     if type(value) is dict and depth >= 0:
         return {name: with_kept(each, depth - 1) for name, each in value.items()}
-    kept = next((each for each in [*_kept] if each.whole is value), None) if type(value) is list else None
-    if kept is None or kept.is_seen:
-        return value
-    start = kept.offset
-    same = first_difference(kept.items, value[start:])
-    chunks = [each for each in kept.chunks if each[0] <= same]
-    end = start + (chunks[-1][0] if chunks else 0)
-    return [*value[:start], *(orjson.Fragment(chunk) for _, chunk in chunks), *value[end:]]
+    kept = _conversation_of(value)
+    return value if kept is None else kept.joined()
+
+
+def unchanged_elements(messages: object) -> range:
+    """Return which of the API's messages in a payload are unchanged since they were encoded, by their places in it.
+
+    A message that is unchanged in two payloads, and the same object, was the same in both requests. An object that a
+    plugin changed in place is replaced in the payload when the request is sent, so that it occurs in no other one.
+
+    Args:
+        messages: The list of messages of a payload that was sent; any other object has none that are known.
+    """
+    kept = _conversation_of(messages)
+    return range(0) if kept is None else kept.sent
+
+
+def _conversation_of(messages: object) -> _Conversation | None:
+    return next((each for each in [*_kept] if each.whole is messages), None) if type(messages) is list else None
 
 
 def _take(key: object, first: Message) -> _Conversation | None:

@@ -88,7 +88,7 @@ class Digests:
         self._ends: list[int] = []
         self._marked: list[tuple[int, dict[str, Any]]] = []
         self._seen = sys.maxsize
-        """How many messages at the beginning are plain data throughout, so that each change in them is seen."""
+        """How many messages at the beginning are in the contents, so that each change in them is seen."""
 
     def of(self, value: Any) -> str:
         """Return the hash of plain data."""
@@ -117,13 +117,18 @@ class Digests:
         self._used_messages[key] = found
         return found
 
-    def of_messages(self, messages: Sequence[Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Return the links of all messages, and their cache markers; only messages that are new are looked at."""
-        self._forget(self._unchanged(messages))
+    def of_messages(self, messages: Sequence[Any], known: int = 0) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Return the links of all messages, and their cache markers; only messages that are new are looked at.
+
+        Args:
+            messages: The messages of a payload.
+            known: How many at the beginning are unchanged since they were made, as whoever sent them found.
+        """
+        self._forget(self._unchanged(messages, known))
         for index in range(len(self._messages), len(messages)):
             links, marked = self.of_message(messages[index])
             self._places.append(self._contents.place)
-            if not self._contents.add(messages[index]):
+            if index < known or not self._contents.add(messages[index]):
                 self._seen = min(self._seen, index)
             self._messages.append(messages[index])
             self._links += links
@@ -135,8 +140,10 @@ class Digests:
             markers |= marked
         return tuple(self._links), markers
 
-    def _unchanged(self, messages: Sequence[Any]) -> int:
+    def _unchanged(self, messages: Sequence[Any], known: int) -> int:
         """Return how many messages at the beginning are those of the previous request, as they were."""
+        if known:
+            return min(first_difference(self._messages, messages), known)
         same = min(first_difference(self._messages, messages), self._seen)
         end = self._places[same] if same < len(self._places) else None
         if self._contents.same(START, end):
@@ -185,7 +192,7 @@ def chain_of(payload: Any, digests: Digests, declaration: Callable[[str], Any]) 
     parameters = {name: digests.of(body[name]) for name in _PARAMETERS if body.get(name) is not None}
     tools = tuple(_tools(body, digests, declaration, marked))
     prompt = digests.of([_unmarked(each, "system", marked) for each in system])
-    links, markers = digests.of_messages(messages)
+    links, markers = digests.of_messages(messages, _known(body))
     marked |= markers
     chain = Chain(
         parameters=parameters,
@@ -197,6 +204,15 @@ def chain_of(payload: Any, digests: Digests, declaration: Callable[[str], Any]) 
     )
     digests.turn()
     return chain
+
+
+def _known(body: dict[str, Any]) -> int:
+    """Return how many messages after the system prompt are known to be unchanged since they were encoded."""
+    from pi_provider_kit import unchanged_elements
+
+    unchanged = unchanged_elements(_raw_messages(body))
+    leading = _leading_system(body)
+    return max(0, unchanged.stop - leading) if unchanged.start <= leading else 0
 
 
 def message_of_block(payload: Any, number: int) -> int:
@@ -224,7 +240,7 @@ def _body(payload: Any) -> dict[str, Any] | None:
 def _system_and_messages(body: dict[str, Any]) -> tuple[list[Any], Sequence[Any]]:
     """Return the blocks of the system prompt, and the messages after it."""
     system = [block for name in _SYSTEM for block in _blocks(body.get(name))]
-    raw: Sequence[Any] = next((body[name] for name in _MESSAGES if isinstance(body.get(name), list)), ())
+    raw = _raw_messages(body)
     leading = _leading_system(body)
     system += [block for each in raw[:leading] for block in _blocks(each.get("content"))]
     return system, raw[leading:]
@@ -237,8 +253,13 @@ def _role_and_blocks(message: Any) -> tuple[str, list[Any]]:
     return str(message.get("role") or message.get("type") or ""), list(_message_blocks(message))
 
 
+def _raw_messages(body: dict[str, Any]) -> Sequence[Any]:
+    found: Sequence[Any] = next((body[name] for name in _MESSAGES if isinstance(body.get(name), list)), ())
+    return found
+
+
 def _leading_system(body: dict[str, Any]) -> int:
-    raw: Sequence[Any] = next((body[name] for name in _MESSAGES if isinstance(body.get(name), list)), ())
+    raw = _raw_messages(body)
     others = (at for at, each in enumerate(raw) if not isinstance(each, dict) or each.get("role") not in _SYSTEM_ROLES)
     return next(others, len(raw))
 
