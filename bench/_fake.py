@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from pi_testing.fake_servers import Request, anthropic, bedrock, openai
+from pi_testing.fake_servers import Request, anthropic, bedrock, google, openai
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,6 +106,8 @@ def fake_server(folder: Path) -> Iterator[Fake]:
 
 SERVERS: dict[str, Callable[[], FakeServer]] = {
     "/v1/chat": openai.FakeOpenAI,
+    "/v1/responses": openai.FakeOpenAI,
+    "/v1beta/": google.FakeGoogle,
     "/model/": bedrock.FakeBedrock,
     "/": anthropic.FakeAnthropic,
 }
@@ -125,6 +127,12 @@ def answer(path: str, deltas: int, kind: str) -> bytes:
     elif path.startswith("/model/"):
         call = bedrock.tool_use("call_1", "write", deltas=argument)
         made = bedrock.message(bedrock.text(*texts) if kind == "text" else call)
+    elif path.startswith("/v1beta/"):
+        made = google.answer(google.text(*texts) if kind == "text" else google.call("write", path="x"))
+    elif path == "/v1/responses":
+        made = openai.response(
+            openai.text(*texts) if kind == "text" else openai.call("call_1", "write", deltas=argument)
+        )
     else:
         made = openai.completion(
             openai.text(*texts) if kind == "text" else openai.call("call_1", "write", deltas=argument)
@@ -183,15 +191,22 @@ def answer_to(request: Request) -> tuple[bytes, str]:
         return encoded(refusal), refusal.body.decode()
     if request.path == "/v1/messages" and (called := call_or_answer(request.json["messages"])) is not None:
         return called, ""
-    last = json.dumps(request.json["messages"][-1])
-    turns = TURNS.search(last) or TURNS.search(json.dumps(request.json["messages"][0]))
+    messages = messages_of(request)
+    last = json.dumps(messages[-1])
+    turns = TURNS.search(last) or TURNS.search(json.dumps(messages[0]))
     if turns is not None:
-        results = json.dumps(request.json["messages"]).count('"tool_result"')
+        results = json.dumps(messages).count('"tool_result"')
         wanted = results < int(turns[2]) if not turns[3] else TURNS.search(last) is not None
         calls = read_calls(turns[1], range(results, results + (int(turns[2]) if turns[3] else 1))) if wanted else None
         return calls or answer(request.path, 1, "text"), ""
-    asked = ASKED.search(json.dumps(request.json["messages"][-1]))  # none in what follows a call
+    asked = ASKED.search(last)  # none in what follows a call
     return answer(request.path, int(asked[1]) if asked else 1, asked[2] if asked else "text"), ""
+
+
+def messages_of(request: Request) -> list[Any]:
+    """Return the messages of a request, under the name that its API gives them."""
+    found: list[Any] = next(request.json[name] for name in ("messages", "input", "contents") if name in request.json)
+    return found
 
 
 def seconds_of(request: Request) -> float:

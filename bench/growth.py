@@ -31,6 +31,12 @@ COST = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
 USAGE = {"input": 100, "output": 20, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 120, "cost": COST}
 ANSWER = {"api": "anthropic-messages", "provider": "anthropic", "model": "claude-sonnet-4-5", "usage": USAGE}
 TURNS = 50
+OTHERS = {
+    "Completions": ("openai-completions", COMPATIBLE),
+    "Responses": ("openai-responses", "bench-responses/gpt-fake"),
+    "Google": ("google-generative-ai", "bench-google/gemini-fake"),
+}
+"""API and model by the name of its row."""
 HUNDRED = 100
 
 
@@ -216,6 +222,22 @@ def ask(message: str) -> Step:
     return lambda process, _program: process.settle(message)
 
 
+def add_providers(program: Program, url: str) -> None:
+    """Add providers with the APIs of ``OTHERS`` to the program's models.json."""
+    file = Path(program.environ["PI_CODING_AGENT_DIR"], "models.json")
+    models = json.loads(file.read_text(encoding="utf-8"))
+    for api, model in OTHERS.values():
+        provider, _, name = model.partition("/")
+        path = "v1beta" if api == "google-generative-ai" else "v1"
+        models["providers"][provider] = {
+            "baseUrl": f"{url}/{path}",
+            "api": api,
+            "apiKey": "$BENCH_KEY",
+            "models": [{"id": name}],
+        }
+    file.write_text(json.dumps(models), encoding="utf-8")
+
+
 def measure_messages(found: Sequence[Program], folder: Path, chosen: argparse.Namespace, measuring: Measuring) -> None:
     """Measure the steps whose cost may grow with the session."""
     for count in chosen.messages:
@@ -229,8 +251,9 @@ def measure_messages(found: Sequence[Program], folder: Path, chosen: argparse.Na
             measuring.note("compact", count, running, command(type="compact"), times=1)
         with processes(found, folder, 4) as running:
             measuring.note("switch_session", count, running, switches(folder, count))
-        with processes(found, folder, count, COMPATIBLE) as running:
-            measuring.note("one request, Completions", count, running, ask(prompt(1)))
+        for what, (_, model) in OTHERS.items():
+            with processes(found, folder, count, model) as running:
+                measuring.note(f"one request, {what}", count, running, ask(prompt(1)))
 
 
 def switches(folder: Path, count: int) -> Step:
@@ -332,6 +355,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, fake_server(Path(name)) as fake:
         folder = Path(name)
         found = programs(chosen, folder, fake.url)
+        for program in found:
+            add_providers(program, fake.url)
         measure_messages(found, folder, chosen, measuring)
         measure_output(found, folder, chosen, measuring)
         measure_prompts(found, folder, chosen, measuring)
