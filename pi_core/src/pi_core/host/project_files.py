@@ -24,18 +24,21 @@ _AGENTS = (
     " .cursor/mcp.json .cursor/hooks.json .cursor/rules .gemini/settings.json .codex/config.toml"
     " opencode.json opencode.jsonc .opencode .clinerules .roo .roorules .continue .aider.conf.yml .kilocode .kiro"
     " .amazonq .junie .windsurf .qwen crush.json .crush.json .goosehints .github/instructions .github/prompts"
-    " .github/agents .github/chatmodes"
+    " .github/agents .github/chatmodes .gemini/commands .gemini/extensions .codex/prompts .cursor/commands .factory"
+    " .augment .trae .rules AGENT.md WARP.md"
 )
 _TOOLS = (
     ".gitconfig .gitmodules .husky .pre-commit-config.yaml lefthook.yml .lefthook.yml .cargo/config .cargo/config.toml"
     " .npmrc .yarnrc .yarnrc.yml .yarn/releases .yarn/plugins .pnpmfile.cjs .pnpmfile.mjs mise.toml .mise.toml .mise"
     " .tool-versions .direnv .gitattributes .hg/hgrc .jj/repo/config.toml conftest.py sitecustomize.py usercustomize.py"
+    " .lefthook lefthook-local.yml .lefthook-local.yml .overcommit.yml .bazelrc .mvn bunfig.toml pip.conf .terraformrc"
+    " .pdbrc .irbrc .pryrc .ghci .Rprofile"
 )
 _BUILD_SERVERS = (
     ".github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab-ci.yml .circleci .travis.yml"
     " .drone.yml .woodpecker.yml .woodpecker.yaml .woodpecker Jenkinsfile azure-pipelines.yml azure-pipelines.yaml"
     " bitbucket-pipelines.yml .buildkite .semaphore .cirrus.yml .appveyor.yml appveyor.yml cloudbuild.yaml"
-    " buildspec.yml"
+    " buildspec.yml .teamcity .tekton codemagic.yaml bitrise.yml"
 )
 _OTHER_PROGRAMS = tuple(f"{_SHELLS} {_EDITORS} {_AGENTS} {_TOOLS} {_BUILD_SERVERS}".split())
 """What shells, editors, other agents, build tools and build servers run or follow as soon as they are started in the
