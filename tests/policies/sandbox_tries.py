@@ -271,7 +271,7 @@ try_each(
         lambda: os.chmod(f"{OUTSIDE}/mode", 0o777),
         lambda: os.utime(f"{OUTSIDE}/time", (1, 1)),
         lambda: os.setxattr(f"{OUTSIDE}/attributes", "user.x", b"x"),
-        lambda: os.setpriority(os.PRIO_PROCESS, PID, 5),
+        lambda: os.setpriority(os.PRIO_PROCESS, PID, 19),
         lambda: write(f"/dev/shm/{FACTS['abstract']}"),
     ]
 )

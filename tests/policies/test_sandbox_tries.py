@@ -208,7 +208,7 @@ def gaps_of(outside, pid, name):
         "chmod": stat.S_IMODE((outside / "mode").stat().st_mode) == 0o777,
         "utime": (outside / "time").stat().st_mtime == 1,
         "attributes": os.listxattr(outside / "attributes") != [],
-        "priority": os.getpriority(os.PRIO_PROCESS, pid) == 5,
+        "priority": os.getpriority(os.PRIO_PROCESS, pid) == 19,
         "shared memory": shared.exists(),
     }
     shared.unlink(missing_ok=True)
