@@ -118,3 +118,44 @@ async def test_code_in_a_thread_is_found():
 
     assert await candidates() == ["weather"]
     ended.set()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python says only since 3.12 that a thread starts")
+async def test_the_plugin_of_a_thread_that_has_ended_is_found_by_its_start():
+    writers = OutputWriters(Owners())
+
+    def work():
+        """Return at once."""
+
+    def begin():
+        thread = threading.Thread(target=work)
+        thread.start()
+        return thread
+
+    code_of("of_weather", begin)().join()
+
+    assert await asyncio.to_thread(writers.candidates) == ["weather"]
+
+
+async def test_the_plugin_of_a_program_that_it_does_not_wait_for_is_found_by_its_start():
+    writers = OutputWriters(Owners())
+
+    async def begin():
+        return await asyncio.create_subprocess_exec(sys.executable, "-c", "pass")
+
+    process = await asyncio.create_task(code_of("of_boats", begin)())
+    await process.wait()
+
+    assert await asyncio.to_thread(writers.candidates) == ["boats"]
+
+
+async def test_what_pi_starts_is_nobody_else_s():
+    writers = OutputWriters(Owners())
+
+    async def begin():
+        return await asyncio.create_subprocess_exec(sys.executable, "-c", "pass")
+
+    process = await asyncio.create_task(code_of("engine", begin)())
+    await process.wait()
+
+    assert await asyncio.to_thread(writers.candidates) == []
