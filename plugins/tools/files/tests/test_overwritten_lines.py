@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,6 +52,13 @@ def test_pieces_of_a_stream_give_what_the_whole_does(parts, cuts):
     out += stream.feed(data[at:])
 
     assert out + collapsed(stream.line) == collapsed(data)
+
+
+def test_binary_data_are_kept_as_they_are():
+    data = b"".join(sha256(number.to_bytes(2, "big")).digest() for number in range(2048))
+
+    assert data.count(b"\b") > 100
+    assert Overwriting().feed(data) == data[: data.rfind(b"\n") + 1]
 
 
 def test_many_frames_leave_room_for_what_came_before():

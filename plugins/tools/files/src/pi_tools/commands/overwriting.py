@@ -12,6 +12,9 @@ _HELD = 1 << 16
 _TIDY = 1 << 12
 """Bytes from which on a line that was overwritten is replaced by its state."""
 
+_FEWEST = 512
+"""Bytes with one NUL among them are no text that a terminal overwrites: random bytes have two in so many."""
+
 _TO_THE_START = (b"\x1b[G", b"\x1b[0G", b"\x1b[1G")
 _START = "\x1b\\[[01]?G"
 _ERASES = "\x1b\\[[02]?K"
@@ -103,7 +106,9 @@ class Overwriting:
 
 
 def _marked(data: bytes) -> bool:
-    """Whether something may have been overwritten; a CR in front of an LF overwrites nothing."""
+    """Whether something may have been overwritten; a CR in front of an LF overwrites nothing, nor do binary data."""
+    if len(data) > _TIDY and data.count(b"\0") * _FEWEST > len(data):
+        return False
     if b"\b" in data or (b"\x1b" in data and any(mark in data for mark in _TO_THE_START)):
         return True
     returns = data.count(b"\r")
