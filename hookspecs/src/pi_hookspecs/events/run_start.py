@@ -30,9 +30,11 @@ class BeforeAgentStartEvent(ReprMixin):
     """A prompt is about to run, with this system prompt.
 
     Attributes:
+        prompt: The user's text; empty for a run that a plugin's message starts.
         changes: For an implementation marked ``observe=True``: which plugins changed the system prompt, in order, as
             ``("haste", "system_prompt")``.
         trace_context: ``traceparent`` and ``tracestate``, if the program that sent the prompt provided them.
+        message: The plugin's message that starts the run; None if the user does.
     """
 
     type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"
@@ -41,6 +43,7 @@ class BeforeAgentStartEvent(ReprMixin):
     system_prompt: str = ""
     changes: tuple[tuple[str, str], ...] = ()
     trace_context: dict[str, str] = field(factory=dict)
+    message: CustomMessage | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -84,7 +84,7 @@ class SessionSwitcher:
         async def replace() -> None:
             self._runtime.manager.set_session_file(session_path)
 
-        await self._replace("resume", replace)
+        await self._replace("resume", replace, str(session_path))
         manager = self._runtime.manager
         if not Path(manager.cwd).is_dir():  # noqa: ASYNC240 - one look at the disk
             manager.notice(
@@ -148,7 +148,12 @@ class SessionSwitcher:
         answer = await runtime.hooks.call(session_specs.session_before_switch, event, runtime.ctx)
         return answer is None or not answer.cancel
 
-    async def _replace(self, reason: Literal["new", "resume", "fork"], replace: Callable[[], Awaitable[None]]) -> None:
+    async def _replace(
+        self,
+        reason: Literal["new", "resume", "fork"],
+        replace: Callable[[], Awaitable[None]],
+        target: str | None = None,
+    ) -> None:
         """Stop running work, emit ``session_shutdown``, replace the conversation, emit ``session_start``.
 
         If the conversation cannot be replaced, the old conversation, which has just ended for the plugins, begins
@@ -159,7 +164,7 @@ class SessionSwitcher:
         await self._lifecycle.abort("Another session")
         before, former_id = str(runtime.manager.file or "") or None, runtime.manager.id
         if runtime.hooks.listens("session_shutdown"):
-            shutdown = pi_hookspecs.SessionShutdownEvent(reason=reason)
+            shutdown = pi_hookspecs.SessionShutdownEvent(reason=reason, target_session_file=target)
             await runtime.hooks.notify(shutdown, runtime.ctx)
         self._queue.reset()
         try:

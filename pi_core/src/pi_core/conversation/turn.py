@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from pi_core.conversation.event_copies import LazyCopies
 from pi_core.conversation.message_queue import user_message
@@ -231,13 +231,15 @@ class PromptTurns:
     ) -> None:
         try:
             with self._kept(messages):
-                injected = await self._before_agent_start(text, images)
+                injected = await self._before_agent_start(text, images, _starting(messages))
             await self._runtime.agent.prompt([*messages, *injected])
             await self._run_until_settled(stop)
         finally:
             await self._settle(stop)
 
-    async def _before_agent_start(self, text: str, images: tuple[ImageContent, ...]) -> tuple[CustomMessage, ...]:
+    async def _before_agent_start(
+        self, text: str, images: tuple[ImageContent, ...], message: CustomMessage | None
+    ) -> tuple[CustomMessage, ...]:
         """Let plugins change this run's system prompt and return the messages that they add."""
         runtime = self._runtime
         self._record.base = built = await runtime.prompts.build()
@@ -248,7 +250,9 @@ class PromptTurns:
         from pi_hookspecs import BeforeAgentStartEvent
 
         trace_context = dict(runtime.gate.trace_context)
-        event = BeforeAgentStartEvent(prompt=text, images=images, system_prompt=base, trace_context=trace_context)
+        event = BeforeAgentStartEvent(
+            prompt=text, images=images, system_prompt=base, trace_context=trace_context, message=message
+        )
         answer = await runtime.hooks.call(agent_specs.before_agent_start, event, runtime.ctx)
         if answer is None:
             return ()
@@ -326,6 +330,14 @@ class PromptTurns:
             return
         except PiError as error:
             self._runtime.report_plugin_error("(session)", "queue", str(error))
+
+
+def _starting(messages: Sequence[AgentMessage]) -> CustomMessage | None:
+    """Return the plugin's message that starts a run; None if the user does."""
+    if any(each.role == "user" for each in messages):
+        return None
+    found = next((each for each in messages if each.role == "custom"), None)
+    return cast("CustomMessage | None", found)
 
 
 def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]:

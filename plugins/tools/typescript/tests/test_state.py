@@ -469,3 +469,53 @@ async def test_many_calls_at_once_take_their_turn(pi_session, fake_ui):
     assert [notice.message for notice in fake_ui.notices] == [" ".join(map(str, range(100)))]
     entries = [each for each in pi_session.session_manager.entries() if getattr(each, "custom_type", None) == "counted"]
     assert [each.data["n"] for each in entries] == [*range(200)]
+
+
+WATCHER = """
+export default function (pi) {
+  const say = (ctx, ...what) => ctx.ui.notify(JSON.stringify(what));
+  let turns = 0;
+  pi.on("before_agent_start", (event, ctx) => {
+    say(ctx, "start", event.messageType, event.prompt ?? null, event.message?.content ?? null);
+  });
+  pi.on("turn_end", (event, ctx) => {
+    const roles = [event.messageEntryId, ...event.toolResultEntryIds].map(
+      (id) => ctx.sessionManager.getEntry(id).message.role,
+    );
+    say(ctx, "turn", event.outcome, roles, event.entries.length, event.continue);
+    return turns++ ? undefined : { entries: [{ type: "custom", customType: "seen", data: {} }], continue: false };
+  });
+  pi.on("turn_end", (event, ctx) => say(ctx, "next", event.entries.length, event.continue));
+  pi.on("session_before_tree", (event, ctx) => {
+    const { targetId, oldLeafId, userWantsSummary } = event.preparation;
+    say(ctx, "tree", targetId === event.targetId, oldLeafId !== targetId, userWantsSummary);
+    return { summary: { summary: "Went back.", details: { files: 2 } } };
+  });
+  pi.on("session_shutdown", (event, ctx) => say(ctx, "end", event.reason, event.targetSessionFile ?? null));
+  pi.registerCommand("poke", {
+    handler: () => pi.sendMessage({ customType: "note", content: "poked", display: true }, { triggerTurn: true }),
+  });
+}
+"""
+
+
+@pytest.mark.extension("watcher.mjs", WATCHER)
+async def test_events_have_the_members_of_the_original(pi_session, fake_ui, script, fake_tools):
+    script.turn(steps.tool_call("bash", command="ls")).turn(steps.text("done")).turn(steps.text("again"))
+    await pi_session.prompt("Hi")
+    await pi_session.prompt("/poke")
+    await until(lambda: len(script.requests) == 3)
+    await pi_session.wait_for_idle()
+    first = pi_session.get_branch()[0]
+    await pi_session.navigate_tree(first.id, summarize=True)
+
+    said = [json.loads(each.message) for each in fake_ui.notices]
+    assert said[:3] == [
+        ["start", "user", "Hi", None],
+        ["turn", "completed", ["assistant", "toolResult"], 0, False],
+        ["next", 1, False],
+    ]
+    assert ["start", "custom", None, "poked"] in said
+    assert ["tree", True, True, True] in said
+    summary = pi_session.get_branch()[-1]
+    assert (summary.type, summary.summary, summary.details) == ("branch_summary", "Went back.", {"files": 2})

@@ -1,6 +1,7 @@
 // The events of pi as the original's handlers get them, and their results as pi takes them. Names and fields are mostly
 // the same; what differs is how the results of several handlers become one answer.
 
+import { sessionManager } from "./entries.js";
 import { set, value } from "./mirror.js";
 
 const DELTA = { delta: true };
@@ -104,15 +105,31 @@ function picked(result, ...keys) {
   return found;
 }
 
+/** The signal of what an event is about, which a handler may pass on. */
+const signalOf = (ctx) => ctx.signal ?? new AbortController().signal;
+
 function cancelling(...keys) {
   return async (handlers, event, ctx, report) => {
     let answer = null;
-    await each(handlers, { ...event, signal: ctx.signal ?? new AbortController().signal }, ctx, report, (result) => {
+    await each(handlers, { ...event, signal: signalOf(ctx) }, ctx, report, (result) => {
       answer = { ...answer, ...picked(result, "cancel", ...keys) };
       return result.cancel === true;
     });
     return answer;
   };
+}
+
+/** Navigation of the tree: the original has what is known of it in `preparation`, and a summary as an object. */
+async function beforeTree(handlers, event, ctx, report) {
+  const { type, ...preparation } = event;
+  let answer = null;
+  await each(handlers, { type, preparation, ...preparation, signal: signalOf(ctx) }, ctx, report, (result) => {
+    const { summary, ...rest } = picked(result, "cancel", "summary", "customInstructions", "replaceInstructions", "label");
+    const made = typeof summary === "object" && summary ? picked(summary, "summary", "details") : picked({ summary }, "summary");
+    answer = { ...answer, ...rest, ...made };
+    return result.cancel === true;
+  });
+  return answer;
 }
 
 async function toolCall(handlers, event, ctx, report) {
@@ -139,7 +156,7 @@ async function toolResult(handlers, event, ctx, report) {
 async function beforeAgentStart(handlers, event, ctx, report) {
   const messages = [];
   let prompt;
-  const given = { systemPromptOptions: promptOptions(event), ...event };
+  const given = { systemPromptOptions: promptOptions(event), ...started(event) };
   await each(handlers, given, ctx, report, (result) => {
     if (result.message) messages.push({ role: "custom", display: true, timestamp: Date.now(), ...result.message });
     if (result.systemPrompt !== undefined) {
@@ -151,6 +168,11 @@ async function beforeAgentStart(handlers, event, ctx, report) {
   if (prompt === undefined) prompt = changed;
   if (messages.length === 0 && prompt === undefined) return null;
   return { messages, ...(prompt === undefined ? {} : { systemPrompt: prompt }) };
+}
+
+/** What starts the run: a prompt of the user, or a message of an extension, which has no prompt. */
+function started({ message, prompt, images, ...event }) {
+  return message ? { ...event, messageType: "custom", message } : { ...event, messageType: "user", prompt, images };
 }
 
 function promptOptions(event) {
@@ -221,15 +243,36 @@ async function messageEnd(handlers, event, ctx, report) {
   return answer;
 }
 
+/** The end of a turn or of a run: each handler gets what those before it have proposed. */
 async function boundary(handlers, event, ctx, report) {
   const entries = [];
   let more;
-  await each(handlers, event, ctx, report, (result) => {
-    for (const entry of result.entries ?? []) entries.push(newEntry(entry));
-    if (result.continue !== undefined) more = result.continue;
+  const given = { ...event, ...turnOf(event), entries: [], continue: false };
+  await each(handlers, given, ctx, report, (result) => {
+    for (const entry of result.entries ?? []) {
+      entries.push(newEntry(entry));
+      given.entries.push(entry);
+    }
+    if (result.continue !== undefined) more = given.continue = result.continue;
   });
   if (entries.length === 0 && more === undefined) return null;
   return { entries, ...(more === undefined ? {} : { continue: more }) };
+}
+
+const OUTCOMES = { aborted: "aborted", error: "error" };
+
+/** Of the end of a turn: how it ended, and the ids of the entries that have its messages. */
+function turnOf({ message, toolResults }) {
+  if (!message) return {};
+  const stored = sessionManager.getBranch().filter((entry) => entry.type === "message").reverse();
+  const idOf = (is) => stored.find((entry) => is(entry.message))?.id;
+  return {
+    outcome: OUTCOMES[message.stopReason] ?? "completed",
+    messageEntryId: idOf((each) => each.role === "assistant"),
+    toolResultEntryIds: (toolResults ?? [])
+      .map(({ toolCallId }) => idOf((each) => each.role === "toolResult" && each.toolCallId === toolCallId))
+      .filter(Boolean),
+  };
 }
 
 function newEntry(entry) {
@@ -352,5 +395,5 @@ const ANSWERS = {
   session_before_switch: cancelling(),
   session_before_fork: cancelling("skipConversationRestore"),
   session_before_compact: cancelling("compaction"),
-  session_before_tree: cancelling("summary", "customInstructions", "replaceInstructions", "label"),
+  session_before_tree: beforeTree,
 };
