@@ -34,6 +34,19 @@ def test_no_setting_of_a_plugin_is_named_in_the_engine_or_the_contract(host: Plu
     assert sorted(each for each in named if each[0] in names) == []
 
 
+def test_no_plugin_is_named_but_in_the_originals_names_of_extensions(host: PluginHost) -> None:
+    names = {name for name in host.records if "-" in name}  # the others are words of the language
+    named = {
+        (file.name, name)
+        for file in SOURCES
+        for name in re.findall(r"""["'`]([a-z]+(?:-[a-z]+)+)["'`]""", file.read_text(encoding="utf-8"))
+        if name in names
+    }
+
+    assert len(names) > 15
+    assert named == {("builtin_extensions.py", "provider-llamacpp")}  # what `builtin:llama.cpp` of its settings means
+
+
 def test_no_distribution_of_a_plugin_is_named(host: PluginHost) -> None:
     distributions = {record.distribution for record in host.records.values()}
     named = {

@@ -248,7 +248,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """The session's managed background processes.
 
         Raises:
-            UserError: On use, if no plugin provides processes. The plugin ``tools`` does.
+            UserError: On use, if no plugin provides processes; it names one that does.
         """
         ...
 

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost, PluginRecord, Problem
+    from pi_core.host.advice import install_command
     from pi_core.host.discovery import find_plugins
     from pi_core.host.extensions import LocalExtensions
-    from pi_core.host.extras import install_command
     from pi_core.host.installers import NPM_SHORT_WAITS, is_offline, npm_command, run_installer
     from pi_core.host.plugin_manager import PluginManager
     from pi_core.host.without import host_without, require_plugins
@@ -171,7 +171,7 @@ _HOMES = {
         "dumps entry_from_wire from_wire header_from_wire is_on_wire message_from_wire model_from_wire"
         " to_wire wire_name"
     ),
-    "host.extras": "install_command",
+    "host.advice": "install_command",
     "plugin_api.secrets": "PluginSecrets",
     "session.lazy_messages": "paused_gc",
     "base.mapped_texts": "map_texts",

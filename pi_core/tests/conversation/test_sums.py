@@ -117,6 +117,20 @@ async def test_breaks_of_one_conversation_are_not_taken_off_the_next(session_of,
     assert bill.rows()["clock"] == {"cacheBreaks": 1, "cacheDollars": 0.25}
 
 
+@pytest.mark.parametrize("kept", ["cache-lint", "acme"])
+@pytest.mark.parametrize(("dollars", "sum_of_them"), [(0.5, 1.0), (None, 0), ("much", 0)])
+async def test_breaks_count_whichever_plugin_records_them(session_of, kept, dollars, sum_of_them):
+    session = session_of(Policy())
+    bill = Bill(session)
+    for kind in ("avoidable", "expected", "avoidable"):
+        found = {"kind": kind, "plugin": "clock", "dollars": dollars}
+        session.session_manager.append_custom_entry(kept, {"break": found})
+
+    row = bill.rows()["clock"]
+
+    assert (row["cacheBreaks"], row.get("cacheDollars", 0)) == (2, sum_of_them)
+
+
 async def test_the_bill_reads_only_entries_that_are_new(session_of, monkeypatch):
     session = session_of(Policy())
     bill, read, entry = Bill(session), [], SessionTree.entry

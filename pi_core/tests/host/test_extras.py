@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from pi_core.host import PluginHost
-from pi_core.host.extras import install_command, missing_extras
+from pi_core.host.advice import install_command
+from pi_core.host.extras import missing_extras
 from pi_core.settings import Settings
 from pi_core.settings.trust import ProjectTrust
 from pi_testing import for_each

@@ -43,9 +43,6 @@ _STATES = frozenset({"promptTokens", "toolTokens", "longestMs"})
 _PI = "pi"
 """The name under which costs are listed that no plugin caused."""
 
-_BREAK = "cache-lint"
-"""The type of session entries that record a break of the prompt cache."""
-
 
 class Bill:
     """Counts a session's tool calls, and adds everything up when the session ends."""
@@ -163,14 +160,19 @@ def _first_since(entries: Sequence[SessionEntry], started: str) -> int:
 
 
 def _with_break(sums: dict[str, Row], entry: SessionEntry) -> dict[str, Row]:
-    """Add the break of the prompt cache that an entry records to the sums by plugin."""
-    data = getattr(entry, "data", None) if getattr(entry, "custom_type", None) == _BREAK else None
+    """Add the break of the prompt cache that an entry records to the sums by plugin.
+
+    Any plugin can record one, in an entry of its own type: ``{"break": {"kind": "avoidable", "plugin": NAME or null,
+    "dollars": COST}}``.
+    """
+    data = getattr(entry, "data", None)
     found = data.get("break") if isinstance(data, dict) else None
     if isinstance(found, dict) and found.get("kind") == "avoidable":
         plugin = found.get("plugin")
         row = sums.setdefault(plugin if isinstance(plugin, str) else _PI, {"cacheBreaks": 0, "cacheDollars": 0})
         row["cacheBreaks"] += 1
-        row["cacheDollars"] += found.get("dollars") or 0
+        dollars = found.get("dollars")
+        row["cacheDollars"] += dollars if isinstance(dollars, int | float) else 0
     return sums
 
 

@@ -7,9 +7,12 @@ The engine has no names of plugins. An entry point in the group ``pi.provides`` 
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+from pathlib import Path
 
-__all__ = ["adds", "plugin_for", "provider_of"]
+__all__ = ["adds", "install_command", "plugin_for", "provider_of"]
 
 _GROUP = "pi.provides"
 _OURS = "pluggypi"
@@ -42,8 +45,6 @@ def adds(kind: str) -> str:
 
 
 def _command(distribution: str) -> str:
-    from pi_core.host.extras import install_command
-
     extra = _extra_with(distribution)
     return f"pip install {distribution}" if extra is None else install_command(extra)
 
@@ -66,3 +67,21 @@ def _extra_with(distribution: str) -> str | None:
             if re.match(rf"{re.escape(distribution)}(?![\w.-])", name):
                 named.append(extra[1])
     return min(named, key=extras.count, default=None)  # not the one that joins several
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to this installation, with the installer that made it."""
+    return f"{_installer(Path(sys.prefix))} 'pluggypi[{extra}]'"
+
+
+def _installer(prefix: Path) -> str:
+    """Return the beginning of the command for an environment, from what each installer leaves in it."""
+    if os.path.exists(prefix / "uv-receipt.toml") or "/uv/tools/" in prefix.as_posix():  # noqa: PTH110
+        return "uv tool install"
+    if os.path.exists(prefix / "pipx_metadata.json"):  # noqa: PTH110
+        return "pipx install --force"
+    from importlib.util import find_spec
+
+    if find_spec("pip") is None:  # uv makes environments without it
+        return f"uv pip install --python {sys.executable}"
+    return "pip install"

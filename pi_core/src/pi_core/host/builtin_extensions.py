@@ -106,7 +106,7 @@ def check_builtins(given: Iterable[str], host: PluginHost) -> None:
         if plugin in host.disabled:
             raise UserError(f"{text} cannot be used: the plugin {plugin!r} is disabled (plugins.disabled or --disable)")
         if plugin not in host.records and name not in _MODELS:
-            from pi_core.host.extras import install_command
+            from pi_core.host.advice import install_command
 
             raise UserError(f"{text} is not installed: {install_command(plugin)} adds it")
 

@@ -1,25 +1,21 @@
-"""Extras of ``pluggypi``: the files that need a plugin which is not installed by default, and how it is installed."""
+"""Files that need a plugin which is not installed by default, and how it is installed."""
 
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pi_core.host.advice import adds
 
 if TYPE_CHECKING:
     from pi_core.host.plugin_host import PluginHost
 
-__all__ = ["install_command", "missing_extras", "unused_server"]
+__all__ = ["missing_extras", "unused_server"]
 
 
 _SERVERS = ".mcp.json"
 """The file of a project that lists MCP servers for all programs; the plugin that connects to them registers it."""
-
-
-def install_command(extra: str) -> str:
-    """Return the command that adds an extra to this installation, with the installer that made it."""
-    return f"{_installer(Path(sys.prefix))} 'pluggypi[{extra}]'"
 
 
 def unused_server(host: PluginHost, name: str) -> str:
@@ -27,8 +23,6 @@ def unused_server(host: PluginHost, name: str) -> str:
     why = f"MCP server {name!r} is not used, because no plugin that is loaded connects to MCP servers"
     if installed := _plugin_reading(host):
         return f"{why}: the plugin {installed} is installed, but disabled, or could not be loaded"
-    from pi_core.host.advice import adds
-
     return f"{why}; {adds('McpServer')}"
 
 
@@ -38,19 +32,6 @@ def _plugin_reading(host: PluginHost) -> str | None:
         if _SERVERS in record.names("register_project_files"):
             return record.name
     return None
-
-
-def _installer(prefix: Path) -> str:
-    """Return the beginning of the command for an environment, from what each installer leaves in it."""
-    if os.path.exists(prefix / "uv-receipt.toml") or "/uv/tools/" in prefix.as_posix():  # noqa: PTH110
-        return "uv tool install"
-    if os.path.exists(prefix / "pipx_metadata.json"):  # noqa: PTH110
-        return "pipx install --force"
-    from importlib.util import find_spec
-
-    if find_spec("pip") is None:  # uv makes environments without it
-        return f"uv pip install --python {sys.executable}"
-    return "pip install"
 
 
 def missing_extras(host: PluginHost, cwd: str | Path) -> list[tuple[str, str]]:
@@ -76,6 +57,4 @@ def missing_extras(host: PluginHost, cwd: str | Path) -> list[tuple[str, str]]:
     if not found:
         return []
     message = f"No MCP server of {' and '.join(found)} is used, because no installed plugin connects to MCP servers"
-    from pi_core.host.advice import adds
-
     return [(message, adds("McpServer"))]

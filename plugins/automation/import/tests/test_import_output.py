@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pi_core import PluginHost, Settings
-from pi_core.host.extras import install_command
+from pi_core.host.advice import install_command
 from pi_import.command import run as run_command
 from pi_import.commands import template_of
 from pi_import.tool_forms import from_claude, from_codex, to_claude, to_gemini

@@ -66,7 +66,7 @@ def check_attested(table: Mapping[str, Any], find_index: Callable[[], str | None
     try:
         from pypi_attestations import AttestationError, Distribution, Provenance
     except ImportError as error:
-        from pi_core.host.extras import install_command
+        from pi_core.host.advice import install_command
 
         raise UserError(
             "packages.verify is 'attested', and the verifier is not installed. Install pi with its extra:"
