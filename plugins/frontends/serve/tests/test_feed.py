@@ -6,6 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+from pi_core import to_wire
 from pi_hookspecs import (
     AgentSettledEvent,
     AutoRetryEndEvent,
@@ -69,3 +70,26 @@ def test_it_sees_how_long_the_wait_before_a_retry_still_is(
 def test_a_retry_that_has_ended_is_not_reported(pi_session: AgentSession) -> None:
     assert kinds(pi_session, RETRY, AutoRetryEndEvent(success=False, attempt=1)) == []
     assert kinds(pi_session, RETRY, AgentSettledEvent()) == []
+
+
+async def test_a_client_that_joins_gets_what_is_stored_as_it_is_stored(
+    pi_session: AgentSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pi_session.session_manager.append_session_info("Tides")
+    joined: dict[str, Any] = json.loads(next(Feed(pi_session).catch_up(None)))
+    lines = [*pi_session.session_manager.get_entries().lines()]
+
+    assert (
+        joined["entries"]
+        == [json.loads(line) for line in lines]
+        == to_wire([*pi_session.session_manager.get_entries()])
+    )
+    assert [joined["type"], joined["leaf"]] == ["entries", pi_session.session_manager.leaf_id]
+
+    monkeypatch.setattr(type(pi_session.session_manager.get_entries()), "lines", lambda _: [b'"stored"'])
+    assert json.loads(next(Feed(pi_session).reset())) == {
+        "type": "entries",
+        "reset": True,
+        "entries": ["stored"],
+        "leaf": pi_session.session_manager.leaf_id,
+    }

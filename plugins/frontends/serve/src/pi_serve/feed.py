@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import evolve
 
 from pi_core import CleanLines, dumps, is_on_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pi_core import AgentSession
 
@@ -37,6 +37,14 @@ _ENDS = {
 
 _OUTLIVE_AGENT = ("queue_update", "compaction_start")
 """Activities that may continue when the agent has settled."""
+
+
+class _Lines(Protocol):
+    """Entries of a session, which it can also write as JSON."""
+
+    def lines(self) -> Iterable[bytes]:
+        """Return each entry as a line."""
+        ...
 
 
 class Feed:
@@ -99,11 +107,11 @@ class Feed:
         manager = self._session.session_manager
         return len(manager.get_entries()), manager.leaf_id
 
-    def _entries(self, entries: Sequence[Any], *, reset: bool) -> bytes:
-        manager = self._session.session_manager
-        whole = {"reset": True} if reset else {}
-        line: dict[str, Any] = {"type": "entries", **whole, "entries": [*entries], "leaf": manager.leaf_id}
-        return dumps(line)
+    def _entries(self, entries: _Lines, *, reset: bool) -> bytes:
+        """Return the line with entries, those that the session's file has as they stand there."""
+        begin = b'{"type":"entries",' + (b'"reset":true,' if reset else b"")
+        leaf = dumps(self._session.session_manager.leaf_id)
+        return begin + b'"entries":[' + b",".join(entries.lines()) + b'],"leaf":' + leaf + b"}"
 
     # Current activity
 
