@@ -111,19 +111,20 @@ ANTHROPIC_EXTRA_USAGE = _switch(
     default=True,
     project="enable",
 )
+_UNUSED = "; accepted in files of the original pi, without effect here"
 _ACCEPTED = (
-    _switch("collapseChangelog", "Show a short changelog after an update", default=False),
-    _number("editorPaddingX", "Empty columns on both sides of the editor", minimum=0, default=0),
+    _switch("collapseChangelog", "Show a short changelog after an update" + _UNUSED, default=False),
+    _number("editorPaddingX", "Empty columns on both sides of the editor" + _UNUSED, minimum=0, default=0),
     _switch(
         "terminal.clearOnShrink",
-        "Clear lines that are left over when the content shrinks",
+        "Clear lines that are left over when the content shrinks" + _UNUSED,
         default=False,
         variable="PI_CLEAR_ON_SHRINK",
     ),
     PluginSetting(
         "markdown.codeBlockIndent",
         schema={"type": "string", "default": "  "},
-        description="Indentation of each line of a code block",
+        description="Indentation of each line of a code block" + _UNUSED,
         project="set",
     ),
 )

@@ -26,9 +26,7 @@ _MENU = {
     "Look": {
         "theme": "Theme",
         "quietStartup": "Start without the header",
-        "collapseChangelog": "Short changelog after an update",
         "outputPad": "Columns beside answers",
-        "editorPaddingX": "Columns beside the editor",
         "terminal.showImages": "Show images",
         "terminal.showTerminalProgress": "Progress in the terminal's tab",
         "fullscreenScrollbar": "Scrollbar",
