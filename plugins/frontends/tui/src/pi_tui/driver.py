@@ -61,6 +61,9 @@ _ATTRIBUTES = re.compile(r"\x1b\[\?[\d;]*c")
 _OTHER_KEYS, _OTHER_KEYS_OFF = "\x1b[>4;2m", "\x1b[>4m"
 """xterm's ``modifyOtherKeys``, for tmux and terminals without Kitty's protocol: they send Shift+Enter as such."""
 
+_PARTS_OF_CHARACTERS = frozenset(map(chr, range(0xDC80, 0xDD00)))
+"""What bytes that begin no character become with ``surrogateescape``; stdout would write each as a question mark."""
+
 _BUTTONS = {"left": 1, "middle": 2, "right": 3}
 
 
@@ -97,11 +100,11 @@ class _Quiet:
         return len(text)
 
     def _write(self, file: TextIO, text: str) -> None:
-        try:
-            file.write(text)
-        except UnicodeEncodeError:  # it begins within a character, the rest of what the terminal has not taken
+        if text[:1] in _PARTS_OF_CHARACTERS:  # the rest of what the terminal has not taken begins within a character
             file.flush()
             file.buffer.write(text.encode("utf-8", "surrogateescape"))
+        else:
+            file.write(text)
 
     def flush(self) -> None:
         """Flush the output, ignoring errors."""

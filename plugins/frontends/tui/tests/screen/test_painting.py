@@ -12,7 +12,7 @@ import pytest
 from textual import events
 
 from pi_tui.direct import open_terminal
-from pi_tui.driver import ScreenDriver
+from pi_tui.driver import ScreenDriver, _Quiet
 from pi_tui.keys.events import Key
 from pi_tui.plugins_ui.plugin_box import SafeScreen
 from pi_tui.screen.painted import Painted
@@ -114,6 +114,20 @@ async def test_what_the_terminal_takes_is_written_without_the_thread(terminal, m
     driver.write("\u2026\x07")
     assert len(thread.waiting) == written + 1
     assert thread.waiting[-1].encode("utf-8", "surrogateescape") == "\u2026\x07".encode()[1:]
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+@pytest.mark.parametrize("taken", range(4))
+def test_a_character_that_the_terminal_takes_half_of_is_whole_in_the_end(tmp_path, errors, taken):
+    data = "\u2500\u2026".encode()
+    with (tmp_path / "terminal").open("w", encoding="utf-8", errors=errors) as output:
+        output.buffer.write(data[:taken])
+        quiet = _Quiet(output)
+        quiet.write(data[taken:].decode("utf-8", "surrogateescape"))
+        quiet.write("\u2500")
+        quiet.flush()
+
+    assert (tmp_path / "terminal").read_bytes() == data + "\u2500".encode()
 
 
 def test_what_is_no_terminal_is_not_opened(tmp_path):
