@@ -14,6 +14,7 @@ from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from types import FrameType
 
     from pi_core.conversation.activations import Activations
     from pi_core.conversation.offered_tools import OfferedTools
@@ -81,7 +82,7 @@ class Lifecycle:
         self.choose: Callable[[], Awaitable[None]] | None = None
         self._runtime = runtime
         self._parts = parts
-        self._fork_guard = ForkGuard(self._on_fork)
+        self._fork_guard = ForkGuard(self._on_fork, self._forking_plugin)
         self._starting = asyncio.Lock()
         self._started = self._ended = False
         self._shutdowns: set[asyncio.Task[None]] = set()
@@ -247,6 +248,14 @@ class Lifecycle:
         """Stop the session in a forked child of this process."""
         self._runtime.manager.stop_storing()
         self._runtime.hooks.end_in_child()
+
+    def _forking_plugin(self, frame: FrameType) -> str | None:
+        """Return the plugin that has forked this process, from the stack of the call."""
+        from pi_core.base.frames import frames_outwards
+        from pi_core.host.owners import CodeOwners  # only a child needs it
+
+        found = CodeOwners(self._runtime.host).innermost(frames_outwards(frame))
+        return found[0] if found is not None else None
 
     async def _notify(self, name: str, make: Callable[[Any], Any]) -> None:
         if self._runtime.hooks.listens(name):

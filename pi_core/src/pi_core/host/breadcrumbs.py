@@ -9,6 +9,7 @@ meanwhile by a function that names the plugin before it exits, because this proc
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager, suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, NoReturn
@@ -34,9 +35,11 @@ def _naming_exit(plugin: str) -> Iterator[None]:
 
     def named_exit(status: int) -> NoReturn:
         if running and (os.getpid(), get_ident()) == caller:
-            how = f"Plugin {plugin!r} ended pi while it was loaded: it called os._exit({status!r})"
+            caller_frame = sys._getframe(1)  # noqa: SLF001 - the documented way to the stack
+            place = f"{caller_frame.f_code.co_filename}, line {caller_frame.f_lineno}"
+            how = f"Plugin {plugin!r} ended pi while it was loaded: it called os._exit({status!r}) in {place}"
             with suppress(OSError):
-                os.write(2, f"Error: {how}. The next start leaves it out.\n".encode())
+                os.write(2, f"Error: {how}. The next start leaves it out.\n".encode(errors="replace"))
         leave(status)
 
     os._exit = named_exit
@@ -61,11 +64,12 @@ class Breadcrumbs:
         self._left: dict[str, int] | None = None
 
     @contextmanager
-    def at(self, plugin: str) -> Iterator[None]:
+    def at(self, plugin: str, name: str | None = None) -> Iterator[None]:
         """Record that a plugin's code runs in the block; skipped for pi's own plugins, to save time.
 
         Args:
             plugin: The plugin's name; for a local extension its path, because two files may have the same name.
+            name: What messages call it; by default the same.
         """
         if self._is_default(plugin):
             yield
@@ -73,7 +77,7 @@ class Breadcrumbs:
         path = str(self._cache / f"{_PREFIX}{os.getpid()}-{get_ident()}")
         fd = self._write(path, f"{self.left_behind().get(plugin, 0) + 1} {plugin}")
         try:
-            with _naming_exit(plugin):
+            with _naming_exit(name or plugin):
                 yield
         finally:
             if fd is not None:

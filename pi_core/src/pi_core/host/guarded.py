@@ -36,7 +36,7 @@ def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: floa
         else:
             report(error_line(error))
 
-    with Contained(report_failure), exit_forked_children(), limited(seconds, what), redirect_stdout(sys.stderr):
+    with Contained(report_failure), exit_forked_children(plugin), limited(seconds, what), redirect_stdout(sys.stderr):
         yield
 
 

@@ -97,7 +97,7 @@ def test_a_child_that_comes_back_out_of_a_hook_ends_there(fake, leave, code):
     assert (done.returncode, done.stdout) == (0, "hello\n")
     assert done.stderr.count("child:") == 1
     assert done.stderr.endswith(f"child: {code}\n")
-    assert ("os.fork" in done.stderr) == ("exit" not in leave)
+    assert ("Plugin 'forking' called os.fork" in done.stderr) == ("exit" not in leave)
     assert stored(fake.agent_dir) == ["user", "assistant"]
 
 

@@ -8,6 +8,7 @@ processes would then continue the run. Such a child stores nothing. Children tha
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from contextlib import contextmanager
 from functools import cache
@@ -19,11 +20,12 @@ from pi_core.agent.safe_text import format_exception
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
 __all__ = ["ForkGuard", "exit_child", "exit_forked_children", "exit_if_child"]
 
 _CHILD_RETURNED = (
-    "A plugin called os.fork, and the child process returned into pi, which ends it here. "
+    "{} called os.fork, and the child process returned into pi, which ends it here. "
     "Use subprocess or multiprocessing, or end the child with os._exit"
 )
 
@@ -35,14 +37,22 @@ class ForkGuard:
 
     Args:
         on_child: Called immediately in a child; it must prevent the child from storing anything.
+        plugin_on: Returns the plugin whose code is innermost on the stack of a frame.
 
     Attributes:
         in_child: Whether this process is such a child.
+        plugin: The plugin that forked it, if it is known.
     """
 
-    def __init__(self, on_child: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        on_child: Callable[[], None],
+        plugin_on: Callable[[FrameType], str | None] = lambda _frame: None,
+    ) -> None:
         self.in_child = False
+        self.plugin: str | None = None
         self._on_child = on_child
+        self._plugin_on = plugin_on
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
 
@@ -62,8 +72,9 @@ class ForkGuard:
         """Record the fork; called in every child."""
         if threading.get_ident() == self._thread and self._loop is not None and self._loop.is_running():
             self.in_child = True
+            self.plugin = self._plugin_on(sys._getframe(2))  # noqa: SLF001 - the documented way to the stack
             self._on_child()
-            self._loop.call_soon(exit_child)  # in case it returns to the event loop before any check
+            self._loop.call_soon(exit_child, None, self.plugin)  # in case it returns to the event loop before any check
 
 
 def exit_if_child(error: BaseException | None = None) -> None:
@@ -72,22 +83,24 @@ def exit_if_child(error: BaseException | None = None) -> None:
     No event loop runs in such a child, because Python resets the running loop after a fork. A child that runs its own
     loop is not ended.
     """
-    if any(guard.in_child for guard in _guards()):
+    guard = next((each for each in _guards() if each.in_child), None)
+    if guard is not None:
         import asyncio
 
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            exit_child(error)
+            exit_child(error, guard.plugin)
 
 
-def exit_child(error: BaseException | None = None) -> NoReturn:
+def exit_child(error: BaseException | None = None, plugin: str | None = None) -> NoReturn:
     """End a child without ``finally`` blocks, ``atexit`` callbacks and flushing: those belong to the parent."""
     code = 1
     try:
         exit_with: object = error.code if isinstance(error, SystemExit) else None
         if exit_with is None and not isinstance(error, SystemExit):
-            exit_with = _CHILD_RETURNED if error is None else f"{_CHILD_RETURNED}: {format_exception(error)}"
+            told = _CHILD_RETURNED.format("A plugin" if plugin is None else f"Plugin {plugin!r}")
+            exit_with = told if error is None else f"{told}: {format_exception(error)}"
         if isinstance(exit_with, str):
             os.write(2, f"{exit_with}\n".encode(errors="replace"))
         elif exit_with is None or isinstance(exit_with, int):
@@ -97,17 +110,17 @@ def exit_child(error: BaseException | None = None) -> NoReturn:
 
 
 @contextmanager
-def exit_forked_children() -> Iterator[None]:
+def exit_forked_children(plugin: str | None = None) -> Iterator[None]:
     """End a child that was forked in the block and leaves it; for plugins that run before an event loop exists."""
     process = os.getpid()
     try:
         yield
     except BaseException as error:
         if os.getpid() != process:
-            exit_child(error)
+            exit_child(error, plugin)
         raise
     if os.getpid() != process:
-        exit_child()
+        exit_child(None, plugin)
 
 
 @cache

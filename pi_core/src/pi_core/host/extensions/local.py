@@ -259,7 +259,7 @@ class LocalExtensions:
         loaded: list[object] = []
         what = f"running {source.path}"
         guard = guarded(lambda message: report(f"not loaded: {message}"), name, what, self._host.load_seconds)
-        with self._host.crumbs.at(str(source.path)), guard:
+        with self._host.crumbs.at(str(source.path), source.name), guard:
             if source.plugin is None:
                 loaded.append(load(source.path, name))
             else:
