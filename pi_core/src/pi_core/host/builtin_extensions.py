@@ -10,7 +10,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from pi_core.host.extensions.places import BUILTIN
+from pi_core.host.records import BUILTIN
 from pi_hookspecs import UnknownName, UserError
 from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from pi_core.settings import Settings
 
-__all__ = ["PluginRecord", "Problem", "in_load_order", "required_plugins", "sentences_of"]
+__all__ = ["BUILTIN", "PluginRecord", "Problem", "in_load_order", "required_plugins", "sentences_of"]
+
+BUILTIN = "builtin:"
+"""The beginning of a name that is no file but a built-in extension of the original, which the host handles."""
 
 
 @frozen(eq=False, repr=False)

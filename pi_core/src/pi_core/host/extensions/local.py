@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pi_core.host import PluginHost
     from pi_core.host.conditions import Condition
     from pi_core.host.extensions.projects import ProjectPlugin
     from pi_core.host.extensions.staged import Staged
+    from pi_core.host.plugin_host import PluginHost
 
 __all__ = ["LocalExtensions", "files_of"]
 

@@ -14,6 +14,7 @@ from attrs import evolve
 
 from pi_core.base.paths import absolute, home_dir
 from pi_core.host.grants import FILE
+from pi_core.host.records import BUILTIN
 from pi_hookspecs import UserError
 from pi_hookspecs.deferred import frozen
 from pi_hookspecs.values import Value
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
     from pi_core.host.extensions.projects import ProjectPlugin
     from pi_core.settings import Settings
 
-__all__ = ["BUILTIN", "ExtensionSource", "find_extensions", "is_script"]
-
-BUILTIN = "builtin:"
-"""The beginning of a name that is no file but a built-in extension of the original, which the host handles."""
+__all__ = ["ExtensionSource", "find_extensions", "is_script"]
 
 Scope = Literal["user", "project", "settings", "run"]
 
