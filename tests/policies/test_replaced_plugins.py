@@ -10,6 +10,7 @@ import pi_guardrails
 import pi_redact
 import pi_retry
 import pi_sandbox
+import pi_tui
 from pi_core import PluginHost, Settings
 from pi_hookspecs import Command, hookimpl
 from pi_testing import error, text, tool_call
@@ -21,6 +22,7 @@ PLUGINS = {
     "redact": pi_redact,
     "retry": pi_retry,
     "sandbox": pi_sandbox,
+    "tui": pi_tui,
 }
 
 
