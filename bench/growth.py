@@ -161,6 +161,7 @@ def processes(
             file = session_of(program, folder, count)
             running.append((Process(program, "--model", model, "--session", str(file)), program))
             running[-1][0].answer(type="set_auto_compaction", enabled=False)
+            running[-1][0].answer(type="set_thinking_level", level="off")  # its budget may exceed that of a summary
         yield running
     finally:
         for each, _ in running:

@@ -28,12 +28,24 @@ _IMMUTABLE = frozenset({bool, float, int, str, type(None)})
 
 def copy_data(value: Any) -> Any:
     """Return a deep copy of plain data; a value that cannot be copied is returned unchanged."""
-    if type(value) is dict and all(type(each) in _IMMUTABLE for each in value.values()):
-        return value.copy()  # the arguments of most calls
+    if type(value) is dict and (copied := _copied_flat(value)) is not None:
+        return copied
     try:
         return deepcopy(value)
     except Exception:  # noqa: BLE001 - a tool may put anything into its details
         return value
+
+
+def _copied_flat(value: dict[Any, Any]) -> dict[Any, Any] | None:
+    """Return a copy of a dict of plain values and of lists of them, as most arguments are; None for another one."""
+    copied = value.copy()
+    for key, each in value.items():
+        if type(each) in _IMMUTABLE:
+            continue
+        if type(each) is not list or any(type(item) not in _IMMUTABLE for item in each):
+            return None
+        copied[key] = each.copy()
+    return copied
 
 
 def copy_message(message: M) -> M:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.plugin_api.clean_lines import CleanStream
-from pi_redact.formats import FORMATS, _candidates, _possible, lowered
+from pi_redact.formats import FORMATS, _candidates, _possible, is_too_short, lowered, matches
 from pi_redact.redactor import Redactor
 
 NAMES = (
@@ -283,3 +283,9 @@ def test_the_formats_that_may_occur_are_those_whose_fixed_text_is_where_it_is_se
 
     expected = [n for n, each in enumerate(FORMATS) if any(start in searched(each) for start in each.starts)]
     assert [*_possible(text)] == expected
+
+
+@given(st.text(max_size=15) | st.lists(st.sampled_from([*WORDS, "a1", "=", ":", " "]), max_size=3).map("".join))
+def test_a_text_that_is_too_short_has_no_match(text):
+    if is_too_short(text):
+        assert [*matches(text)] == []

@@ -21,7 +21,7 @@ from pi_redact.chance import is_base64_credentials, is_jwt, is_mixed, is_placeho
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["FORMATS", "Format", "lowered", "matches"]
+__all__ = ["FORMATS", "Format", "is_too_short", "lowered", "matches"]
 
 
 @frozen
@@ -386,6 +386,16 @@ def _possible(text: str) -> Sequence[int]:
         beginnings = frozenset(_BEGINNING.findall(words))
         searches += ((words, starts.by_beginning[each]) for each in beginnings & starts.by_beginning.keys())
     return sorted({number for searched, fixed in searches for number, start in fixed if start in searched})
+
+
+def is_too_short(text: str) -> bool:
+    """Return whether a text is too short for a key, and has no fixed text of a format that is no word."""
+    if len(text) >= _SHORTEST:
+        return False
+    starts, in_lower_case = _starts(), lowered(text)
+    return not any(start in text for _, start in starts.in_text) and not any(
+        start in in_lower_case for _, start in starts.in_lower_case
+    )
 
 
 _BEGINNING = re.compile(r"[_.~$-](?<=(...))", re.DOTALL)

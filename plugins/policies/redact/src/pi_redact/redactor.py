@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pi_redact.assignments import assigned_values, named_values
-from pi_redact.formats import matches
+from pi_redact.formats import is_too_short, matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -132,7 +132,8 @@ class Redactor:
         found = None
         if self._prefilter is not None and data is not None:
             found = self._prefilter.find(data, len(text))
-        yield from matches(text, None if found is None else found.formats)
+        if found is not None or not is_too_short(text):  # most texts in the details of a compaction are names
+            yield from matches(text, None if found is None else found.formats)
         yield from assigned_values(text, None if found is None else found.assigned)
         for name, pattern in self._patterns:
             yield from ((*match.span(), name) for match in pattern.finditer(text) if match[0])
