@@ -17,6 +17,7 @@ from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
 from prompt_toolkit.key_binding.key_bindings import DynamicKeyBindings
 
 from pi_cli.line.clusters import add_cluster_keys
+from pi_cli.line.hidden import ShowHidden
 from pi_cli.line.keys import own_keys
 from pi_cli.line.typed import Interrupted, Typed
 from pi_cli.words import shorten
@@ -95,6 +96,7 @@ class HeldLine:
             completer=completer,
             complete_while_typing=False,
             enable_suspend=True,
+            input_processors=[ShowHidden()],
             erase_when_done=True,
             key_bindings=merge_key_bindings([own, DynamicKeyBindings(plugin_keys)]),
             input=self._input,
@@ -206,6 +208,7 @@ class HeldLine:
         async with self._turn:
             asked: PromptSession[str] = PromptSession(
                 is_password=secret,
+                input_processors=[ShowHidden()],
                 key_bindings=keys,
                 interrupt_exception=Interrupted,
                 input=self._input.for_a_question(),

@@ -15,6 +15,7 @@ from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.utils import is_dumb_terminal
 
+from pi_cli.line.hidden import ShowHidden
 from pi_cli.line.typed import Interrupted, Typed
 from pi_terminal_kit.streams import StandIn
 
@@ -122,6 +123,7 @@ class PlainLine:
             completer=completer,
             complete_while_typing=False,
             enable_suspend=True,
+            input_processors=[ShowHidden()],
             interrupt_exception=Interrupted,
             input=terminal,
         )
@@ -164,7 +166,10 @@ class PlainLine:
             _end_line(_MakeWay())
         async with self._turn:
             asked: PromptSession[str] = PromptSession(
-                interrupt_exception=Interrupted, is_password=secret, input=self._input
+                interrupt_exception=Interrupted,
+                is_password=secret,
+                input_processors=[ShowHidden()],
+                input=self._input,
             )
             self._question = asked
             try:
