@@ -49,6 +49,7 @@ EXCEPTIONS = {
     "plugins/tools/typescript/src/pi_typescript/checking.py": "runs the extension that its author checks",
     "plugins/frontends/cli/src/pi_cli/packages.py": "starts pi itself, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/run_sources.py": "as above",
+    "plugins/frontends/packages/src/pi_packages/daily.py": "starts pi itself, if the user has turned that on",
     "plugins/frontends/packages/src/pi_packages/probe.py": "tries plugins before they are installed",
     "plugins/frontends/serve/src/pi_serve/command.py": "becomes pi itself, before plugins are loaded",
     "plugins/kits/testing/src/pi_testing/front_end_process.py": "starts pi itself, in tests",
