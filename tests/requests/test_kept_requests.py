@@ -258,6 +258,58 @@ def grown(asked: Asked, turns: int) -> None:
         ]
 
 
+def same_both_ways(asked: Asked) -> bool:
+    """Return whether a request is the same in both ways."""
+    anew = asked.bytes(long=10**9)
+    return asked.bytes(long=12) == anew
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_result_that_comes_later_takes_the_place_of_its_placeholder(name: str) -> None:
+    asked = Asked(name)
+    grown(asked, 5)
+    calls = tuple(ToolCall(f"call_{number}", "read", {"path": "x"}) for number in (100, 200))
+    asked.messages.append(evolve(asked.messages[1], content=calls))
+    asked.messages.append(evolve(asked.messages[2], tool_call_id="call_100"))
+
+    assert same_both_ways(asked)
+
+    asked.messages.append(evolve(asked.messages[2], tool_call_id="call_200"))
+
+    assert same_both_ways(asked)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_arguments_that_were_made_anew_are_watched_like_the_old_ones(name: str) -> None:
+    asked = Asked(name)
+    grown(asked, 5)
+
+    assert same_both_ways(asked)
+
+    asked.messages = deepcopy(asked.messages)
+
+    assert same_both_ways(asked)
+
+    asked.messages[5].content[0].arguments["path"] = "another.py"
+
+    assert same_both_ways(asked)
+    assert b"another.py" in asked.bytes(long=12)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_tool_that_gets_the_name_of_an_earlier_one_renames_its_calls(name: str) -> None:
+    asked = Asked(name)
+    asked.tools = (make_tool("my tool"),)
+    grown(asked, 5)
+    asked.messages[1] = evolve(asked.messages[1], content=(ToolCall("call_1", "my tool", {}),))
+
+    assert same_both_ways(asked)
+
+    asked.tools = (make_tool("my_tool"), make_tool("my tool"))
+
+    assert same_both_ways(asked)
+
+
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list to which each request adds how many messages were encoded."""
     counts: list[int] = []
@@ -331,3 +383,52 @@ def test_a_conversation_larger_than_the_limit_is_not_kept(monkeypatch: pytest.Mo
 
     assert asked.bytes(long=12) == asked.bytes(long=10**9)
     assert kept._kept == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["anthropic", "completions", "responses", "gemini 3"])
+def test_the_longest_histories_are_encoded_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Asked(name)
+    grown(asked, 12_500)
+    asked.messages.append(UserMessage(content="and now?", timestamp=1))
+    counts = counted(monkeypatch)
+    asked.bytes(long=12)
+    grown(asked, 1)
+    joined = asked.bytes(long=12)
+
+    assert counts[0] == 50_001
+    assert counts[1] <= 7
+    assert joined == asked.bytes(long=10**9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["anthropic", "completions", "responses", "gemini 3"])
+def test_ten_thousand_calls_in_one_turn_are_encoded_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Asked(name)
+    grown(asked, 4)
+    _, answer, result, _ = asked.messages[:4]
+    calls = tuple(ToolCall(f"call_{number}", "read", {"path": f"{number}.py"}) for number in range(100, 10_100))
+    asked.messages.append(evolve(answer, content=calls))
+    asked.messages += [evolve(result, tool_call_id=call.id) for call in calls]
+    counts = counted(monkeypatch)
+    asked.bytes(long=12)
+    grown(asked, 1)
+    del asked.messages[-4]  # the turn goes on with an answer
+    joined = asked.bytes(long=12)
+
+    assert counts[0] == 10_017
+    assert counts[1] <= 4
+    assert joined == asked.bytes(long=10**9)
+
+
+@pytest.mark.slow
+def test_a_message_of_fifty_megabytes_is_sent_whole() -> None:
+    asked = Asked("anthropic")
+    grown(asked, 4)
+    asked.messages.append(UserMessage(content="line\n" * 10_000_000, timestamp=1))
+    for _ in range(2):
+        grown(asked, 1)
+        joined = asked.bytes(long=12)
+
+        assert len(joined) > 60_000_000
+        assert joined == asked.bytes(long=10**9)

@@ -77,6 +77,7 @@ class _Conversation:
         offset: How many elements precede the items in it.
         is_seen: Whether plugins have seen the items.
         sent: Which elements of the list were unchanged when the request was sent.
+        before: The list of the request before, and which of its elements were unchanged.
     """
 
     def __init__(self, key: object) -> None:
@@ -88,6 +89,7 @@ class _Conversation:
         self.offset = 0
         self.is_seen = False
         self.sent = range(0)
+        self.before: tuple[list[dict[str, Any]], range] = ([], self.sent)
         self._marks: list[_Mark] = []
         self._ids: dict[str, None] = {}
         self._names: dict[str, str] = {}
@@ -265,6 +267,7 @@ def kept_messages(
     kept = _take(key, messages[0]) or _Conversation(key)
     first = [*before]
     whole = [*first, *kept.encode(messages, turns, extend, kept.resume(messages, turns))]
+    kept.before = kept.whole, kept.sent
     kept.whole, kept.offset, kept.sent = whole, len(first), range(0)
     kept.is_seen = kept.is_seen or options.on_payload is not None
     _kept.append(kept)
@@ -286,7 +289,7 @@ def with_kept(value: Any, depth: int = 1) -> Any:
     """Return the body of a request with kept JSON in place of what is unchanged."""
     if type(value) is dict and depth >= 0:
         return {name: with_kept(each, depth - 1) for name, each in value.items()}
-    kept = _conversation_of(value)
+    kept = next((each for each in [*_kept] if each.whole is value), None) if type(value) is list else None
     return value if kept is None else kept.joined()
 
 
@@ -297,14 +300,14 @@ def unchanged_elements(messages: object) -> range:
     plugin changed in place is replaced in the payload when the request is sent, so that it occurs in no other one.
 
     Args:
-        messages: The list of messages of a payload that was sent; any other object has none that are known.
+        messages: The list of messages of one of the last two payloads of a conversation; any other object has none.
     """
-    kept = _conversation_of(messages)
-    return range(0) if kept is None else kept.sent
-
-
-def _conversation_of(messages: object) -> _Conversation | None:
-    return next((each for each in [*_kept] if each.whole is messages), None) if type(messages) is list else None
+    for kept in [*_kept]:
+        if kept.whole is messages:
+            return kept.sent
+        if kept.before[0] is messages:
+            return kept.before[1]
+    return range(0)
 
 
 def _take(key: object, first: Message) -> _Conversation | None:
