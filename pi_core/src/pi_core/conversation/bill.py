@@ -237,6 +237,8 @@ class _Keeper:
         self._id = session.session_id
         self._agent_dir = session.host.settings.agent_dir
         self._text = b""
+        self._drafted = 0
+        """Bytes of the file."""
 
     def settled(self, _event: object) -> None:
         """Write the figures of the conversation so far."""
@@ -247,8 +249,9 @@ class _Keeper:
         self._text = _line(self._id, str(self._session.cwd), self._bill.started, self._bill.rows())
         draft = self._draft()
         with suppress(OSError):
-            draft.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(draft, self._text, durable=False)
+            if not self._drafted:
+                draft.parent.mkdir(parents=True, exist_ok=True)
+            self._drafted = _overwrite(draft, self._text, self._drafted)
 
     async def end(self) -> None:
         """Write the final line."""
@@ -260,10 +263,24 @@ class _Keeper:
             _append(self._agent_dir, self._text)
         with suppress(OSError):
             self._draft().unlink()
-        self._text = b""
+        self._text, self._drafted = b"", 0
 
     def _draft(self) -> Path:
         return _drafts(self._agent_dir) / f"{os.getpid()}-{self._id}.json"
+
+
+def _overwrite(draft: Path, line: bytes, before: int) -> int:
+    """Write a line in place of another one, padded to be as long; return the length.
+
+    It is one write, because the process may be killed at any time; a new file in place of the old one costs as much as
+    all figures do.
+    """
+    text = line.rstrip(b"\n").ljust(before - 1) + b"\n"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | (0 if before else os.O_TRUNC), 0o600)
+    try:
+        return os.write(descriptor, text)
+    finally:
+        os.close(descriptor)
 
 
 def _drafts(agent_dir: Path) -> Path:

@@ -37,6 +37,9 @@ __all__ = ["unchanged_elements"]
 _CONVERSATIONS = 16
 _BYTES = 64 * 1024 * 1024
 
+_APART = 16
+"""The latest chunks of JSON, which stay apart: what changes is near the end of a conversation."""
+
 _kept: list[_Conversation] = []
 """The conversations, the one used last at the end. A request takes its own out, so that threads do not share one."""
 
@@ -246,6 +249,18 @@ class _Conversation:
                 self.chunks.append((end, _elements(items[done:end])))
                 done = end
         self.items = items
+        self.chunks[:-_APART] = _in_few(self.chunks[:-_APART])
+
+
+def _in_few(chunks: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Return chunks as ones that are each twice as large as the next, so that there are few in a long conversation."""
+    few: list[tuple[int, bytes]] = []
+    for end, chunk in chunks:
+        few.append((end, chunk))
+        while len(few) > 1 and len(few[-2][1]) <= 2 * len(few[-1][1]):
+            last, added = few.pop()
+            few[-1] = last, few[-1][1] + b"," + added
+    return few
 
 
 def kept_messages(
