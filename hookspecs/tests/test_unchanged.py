@@ -111,3 +111,12 @@ def test_the_first_difference_is_one_of_identity():
     assert first_difference([one, one], [one, other]) == 1
     assert first_difference([one], [one, other]) == 1
     assert first_difference([], [one]) == 0
+
+
+def test_another_order_of_names_is_seen():
+    named = {"a": 1, "b": 1}
+    contents = Contents()
+    contents.add(named)
+    named["a"] = named.pop("a")
+
+    assert not contents.same()

@@ -140,3 +140,20 @@ def test_the_user_agent_has_the_version_of_the_distribution():
     version = importlib.metadata.version("pluggypi-provider-kit")
 
     assert re.fullmatch(rf"pi/{re.escape(version)} \(\w+; python/[\d.]+; \w+\)", user_agent())
+
+
+def test_a_short_conversation_imports_nothing_that_keeps_it():
+    code = """
+import sys
+from pi_hookspecs import Context, Model, StreamOptions, UserMessage
+from pi_provider_kit import encode_messages, estimate_context_tokens
+from pi_provider_kit.json_values import request_json
+
+model = Model(id="m", name="M", api="acme", provider="acme", base_url="", input=("text",))
+context = Context(messages=(UserMessage(content="hi"),))
+sent = encode_messages(context, model, StreamOptions(), lambda sent, messages, _: sent.extend({} for _ in messages))
+assert request_json({"messages": sent, "max": estimate_context_tokens(context)}) == b'{"messages":[{}],"max":1}'
+print(*[name for name in ("pi_provider_kit.kept", "pi_hookspecs.unchanged") if name in sys.modules])
+"""
+
+    assert in_a_fresh_interpreter(code) == []
