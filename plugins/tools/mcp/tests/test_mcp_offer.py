@@ -273,3 +273,15 @@ def test_a_pattern_of_a_form_that_takes_for_ever_is_given_up() -> None:
     assert slow.check("a" * 40 + "!") in (None, "must match '^(a+)+$'")
     assert slow.check("aaa") is None
     assert plain.check is None
+
+
+def test_a_field_that_does_not_match_its_pattern_is_explained_by_its_description() -> None:
+    code = {"type": "string", "pattern": "^[A-Z]{3}$"}
+
+    plain, described = form_fields({"properties": {"a": code, "b": {**code, "description": "Three capitals"}}})
+
+    assert plain.check is not None
+    assert plain.check("x") == "must match '^[A-Z]{3}$'"
+    assert described.check is not None
+    assert described.check("x") == "Three capitals"
+    assert described.check("BRE") is None

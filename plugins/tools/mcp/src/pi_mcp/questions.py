@@ -114,7 +114,7 @@ def _field(name: str, schema: dict[str, Any], *, is_required: bool) -> FormField
         return FormField(name, "choice", options=options, **about)
     if kind == "string":
         limits = {"minimum": schema.get("minLength"), "maximum": schema.get("maxLength")}
-        return FormField(name, "text", check=_check(schema.get("pattern")), **limits, **about)
+        return FormField(name, "text", check=_check(schema.get("pattern"), about["description"]), **limits, **about)
     if kind in ("number", "integer"):
         return FormField(name, kind, minimum=schema.get("minimum"), maximum=schema.get("maximum"), **about)
     if kind == "boolean":
@@ -122,11 +122,12 @@ def _field(name: str, schema: dict[str, Any], *, is_required: bool) -> FormField
     raise ValueError(f"a form has no field for {json.dumps(schema)[:200]}")
 
 
-def _check(pattern: Any) -> Callable[[Any], str | None] | None:
-    """Return the check of a server's pattern, which must not hold pi up."""
+def _check(pattern: Any, description: object) -> Callable[[Any], str | None] | None:
+    """Return the check of a server's pattern, which must not hold pi up; its message is the field's description."""
     if not isinstance(pattern, str):
         return None
-    return lambda value: f"must match {pattern!r:.80}" if pattern_matches(pattern, value) is False else None
+    message = str(description) or f"must match {pattern!r:.80}"
+    return lambda value: message if pattern_matches(pattern, value) is False else None
 
 
 def _options(schema: dict[str, Any]) -> list[FormOption]:
