@@ -95,11 +95,17 @@ def conversation_of(payload: Any) -> list[Any]:
 
 
 def change_payload(number: int) -> Callable[[Any], None]:
-    """Return a hook that changes a message of a payload in place, at a depth that depends on the number."""
+    """Return a hook that changes a payload in place: a message, something within it, or the list."""
 
     def change(payload: Any) -> None:
         listed = conversation_of(payload)
         if not listed:
+            return
+        if number % 7 == 5:
+            listed.insert(number % 2, {"role": "user", "added": number})
+            return
+        if number % 7 == 6:
+            del listed[number % len(listed)]
             return
         message = listed[number % len(listed)]
         content = message.get("content", message.get("parts"))
@@ -361,6 +367,30 @@ def test_a_request_after_a_change_encodes_from_the_turn_that_changed(
     asked.bytes(long=12)
 
     assert counts == [401, 40, 2]
+
+
+def test_an_object_in_two_payloads_is_the_same_message_where_it_is_known_as_unchanged() -> None:
+    asked = Asked("anthropic")
+    grown(asked, 5)
+    payloads: list[list[Any]] = []
+
+    def hook(payload: Any) -> None:
+        payloads.append(payload["messages"])
+        if len(payloads) == 2:
+            payload["messages"][6]["content"] = "changed"
+
+    asked.hook = hook
+    for _ in range(4):
+        asked.messages.append(UserMessage(content="and now?", timestamp=1))
+        asked.bytes(long=12)
+        asked.messages[-1:] = [UserMessage(content="and?", timestamp=1), asked.messages[3]]
+    first, second, third, fourth = payloads
+
+    assert kept.unchanged_elements(first) == range(0)  # it is the last two that are known
+    assert kept.unchanged_elements(third).stop >= 20
+    assert all(one is other for one, other in zip(third[:20], fourth[:20], strict=True))
+    assert second[6]["content"] == "changed"
+    assert all(one is not second[6] for one in (*first, *third))
 
 
 def test_nothing_else_is_kept_than_the_last_conversations() -> None:
