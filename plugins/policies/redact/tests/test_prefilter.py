@@ -275,6 +275,21 @@ def test_short_texts_do_not_load_the_library():
     assert made._thread is None
 
 
+def test_a_long_text_waits_for_the_library_instead_of_being_searched_without_it(monkeypatch):
+    searched = []
+
+    def matches(text, numbers=None):
+        searched.append(numbers)
+        return iter(())
+
+    monkeypatch.setattr("pi_redact.redactor.matches", matches)
+    redactor = Redactor(KEY, prefilter=Prefilter())
+    redactor.redact("short texts do not wait for it " * 10)
+    redactor.redact(PADDING * (1 + (1 << 20) // len(PADDING)))
+
+    assert searched == [None, []]
+
+
 def test_threads_scan_at_the_same_time():
     redactor, found = Redactor(KEY, prefilter=prefilter()), []
     redactor.know([("A", "correct-horse-battery")])

@@ -28,6 +28,8 @@ __all__ = ["Findings", "Prefilter", "Searcher", "prefilter_of"]
 
 _MANY = 1 << 17
 """Characters after which hyperscan is imported, and its database compiled in a thread: most runs of pi have fewer."""
+_LONG = 1 << 20
+"""Characters of a text that waits for the database: without it, its search takes longer than a compilation."""
 _SHORT = 64
 """Characters below which the patterns alone are as quick."""
 _PLACES = 1000
@@ -109,7 +111,8 @@ class Prefilter:
             self._asked += len(text)
             if self._asked >= _MANY:
                 self._start()
-            return None
+            if len(text) < _LONG or not self.wait():
+                return None
         return text.encode("utf-8", "surrogatepass")
 
     def find(self, data: bytes, length: int) -> Findings | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pi_export_html.html_text import Html, clean, escaped, tag
@@ -35,7 +36,7 @@ def markdown(text: str) -> Html:
             return Html(_renderer().render(text))
         except (RecursionError, ValueError, IndexError):  # excessive nesting, or a bug of the library
             pass
-    return tag("pre", text, class_="plain")
+    return tag("pre", Html(escape(text)), class_="plain")
 
 
 def code_block(text: str, language: str = "") -> Html:
