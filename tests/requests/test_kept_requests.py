@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from copy import deepcopy
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import AssistantMessage, Context, StreamOptions, TextContent, ToolCall, ToolResultMessage, UserMessage
 from pi_hookspecs.errors import RequestFailed
+from pi_hookspecs.unchanged import first_difference
 from pi_provider_kit import exchange, json_values, kept, tokens
 from pi_provider_kit import messages as kit_messages
 from pi_testing.stand_ins import make_tool
@@ -31,6 +33,9 @@ def nothing_kept() -> Iterator[None]:
     kept._kept.clear()
     yield
     kept._kept.clear()
+
+
+SCHEMA_FIELDS = ("input_schema", "parameters", "parametersJsonSchema")
 
 
 class Asked:
@@ -314,6 +319,53 @@ def test_a_tool_that_gets_the_name_of_an_earlier_one_renames_its_calls(name: str
     asked.tools = (make_tool("my_tool"), make_tool("my tool"))
 
     assert same_both_ways(asked)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "completions", "responses", "gemini 3"])
+@pytest.mark.parametrize("place", ["a message", "a schema"])
+def test_what_cannot_be_sent_fails_the_request_that_a_plugin_put_it_in_and_no_other(name: str, place: str) -> None:
+    asked = Asked(name)
+    grown(asked, 5)
+    usual = asked.bytes(long=12)
+
+    def spoil(payload: Any) -> None:
+        body = payload.get("request", payload)
+        tool = body["tools"][0]
+        tool = tool.get("function", tool.get("functionDeclarations", [tool])[0]) if isinstance(tool, dict) else tool
+        schemas = [value for key, value in tool.items() if key in SCHEMA_FIELDS]
+        spoilt = conversation_of(payload)[2] if place == "a message" else schemas[0]
+        spoilt["changed"] = {1, 2}
+
+    asked.hook = spoil
+    with pytest.raises(IndexError):  # nothing was sent
+        asked.bytes(long=12)
+    asked.hook = None
+
+    assert asked.bytes(long=12) == usual
+
+
+def test_a_request_of_another_thread_while_one_is_joined_does_not_change_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, other = Asked("anthropic"), Asked("anthropic")
+    grown(asked, 5)
+    other.messages = [
+        *asked.messages[:12],
+        *(UserMessage(content=f"Other {number}", timestamp=1) for number in range(8)),
+    ]
+    anew = asked.bytes(long=10**9)
+    waiting = [other]
+
+    def interrupted(old: Any, new: Any) -> int:
+        found = first_difference(old, new)
+        if waiting and len(old) == len(new) == found > 12:  # the items of a request, when it is joined
+            thread = Thread(target=waiting.pop().bytes, kwargs={"long": 12})
+            thread.start()
+            thread.join()
+        return found
+
+    monkeypatch.setattr(kept, "first_difference", interrupted)
+
+    assert asked.bytes(long=12) == anew
+    assert not waiting
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -333,3 +333,11 @@ def test_a_schema_is_made_strict_again_only_after_it_or_the_result_was_changed_i
     assert strict_parameters(asking, model, supported=True) == strict_schema(asking.parameters)
     asking.parameters["description"] = "So was the tool."
     assert strict_parameters(asking, model, supported=True)["description"] == "So was the tool."
+
+
+@pytest.mark.parametrize("value", [2**70, {1}, "\ud800"], ids=["a large number", "a set", "half a pair"])
+def test_what_a_plugin_put_in_a_schema_in_place_is_out_of_the_next_request_whatever_it_is(model, value):
+    asking = tool("prefer")
+    strict_parameters(asking, model, supported=True)["maximum"] = value
+
+    assert strict_parameters(asking, model, supported=True) == strict_schema(asking.parameters)

@@ -40,6 +40,9 @@ _BYTES = 64 * 1024 * 1024
 _APART = 16
 """The latest chunks of JSON, which stay apart: what changes is near the end of a conversation."""
 
+_NOT_JSON = (TypeError, ValueError, RecursionError)
+"""What encoders raise for objects of other classes, and for data that contains itself or is nested too deeply."""
+
 _kept: list[_Conversation] = []
 """The conversations, the one used last at the end. A request takes its own out, so that threads do not share one."""
 
@@ -232,11 +235,13 @@ class _Conversation:
         chunks = [each for each in self.chunks if each[0] <= same]
         if not self.is_seen or not chunks:
             return chunks
-        if _elements(self.items[: chunks[-1][0]]) == b",".join(chunk for _, chunk in chunks):
+        if _are_encoded(self.items[: chunks[-1][0]], b",".join(chunk for _, chunk in chunks)):
             return chunks
         starts = (0, *(end for end, _ in chunks))
         pairs = zip(starts, chunks, strict=False)
-        changed = (at for at, (start, (end, chunk)) in enumerate(pairs) if _elements(self.items[start:end]) != chunk)
+        changed = (
+            at for at, (start, (end, chunk)) in enumerate(pairs) if not _are_encoded(self.items[start:end], chunk)
+        )
         return chunks[: next(changed, len(chunks))]
 
     def _freeze(self, items: list[dict[str, Any]]) -> None:
@@ -305,7 +310,12 @@ def with_kept(value: Any, depth: int = 1) -> Any:
     if type(value) is dict and depth >= 0:
         return {name: with_kept(each, depth - 1) for name, each in value.items()}
     kept = next((each for each in [*_kept] if each.whole is value), None) if type(value) is list else None
-    return value if kept is None else kept.joined()
+    if kept is None or not _take_out(kept):
+        return value
+    try:
+        return kept.joined() if kept.whole is value else value
+    finally:
+        _kept.append(kept)
 
 
 def unchanged_elements(messages: object) -> range:
@@ -327,13 +337,18 @@ def unchanged_elements(messages: object) -> range:
 
 def _take(key: object, first: Message) -> _Conversation | None:
     for each in reversed([*_kept]):
-        if each.key == key and (each.messages[0] is first or _is_alike(each.messages[0], first)):
-            try:
-                _kept.remove(each)
-            except ValueError:  # another thread was faster
-                continue
+        is_same = each.key == key and (each.messages[0] is first or _is_alike(each.messages[0], first))
+        if is_same and _take_out(each):
             return each
     return None
+
+
+def _take_out(kept: _Conversation) -> bool:
+    try:
+        _kept.remove(kept)
+    except ValueError:  # another thread was faster
+        return False
+    return True
 
 
 def _is_alike(old: Message, new: Message) -> bool:
@@ -372,8 +387,23 @@ def _is_alike_block(old: Any, new: Any) -> bool:
     if any(getattr(old, name) != getattr(new, name) for name in _BLOCKS[kind]):
         return False
     if kind is ToolCall:
-        return compact_json(old.arguments) == compact_json(new.arguments)
+        return _have_one_json(old.arguments, new.arguments)
     return kind is not ThinkingContent or old.redacted is new.redacted
+
+
+def _have_one_json(old: Any, new: Any) -> bool:
+    try:
+        return compact_json(old) == compact_json(new)
+    except _NOT_JSON:
+        return False
+
+
+def _are_encoded(items: Sequence[Any], json: bytes) -> bool:
+    """Whether this is the JSON of a list without its brackets; plugins can put anything in its items."""
+    try:
+        return _elements(items) == json
+    except _NOT_JSON:
+        return False
 
 
 def _elements(items: Sequence[Any]) -> bytes:

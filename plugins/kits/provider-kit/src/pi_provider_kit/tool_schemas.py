@@ -78,21 +78,30 @@ def kept_schema(parameters: Any, purpose: Any, make: Callable[[], dict[str, Any]
         purpose: What else the result depends on; can be hashed.
         make: Returns the result.
     """
-    import orjson
-
-    try:
-        now = orjson.dumps(parameters)
-    except TypeError:  # not JSON: a number beyond 64 bits, half a surrogate pair, a mapping of another class
+    now = _json(parameters)
+    if now is None:
         return make()
     key = id(parameters), purpose
     kept = _kept.get(key)
-    if kept is not None and kept[0] is parameters and kept[1] == now and orjson.dumps(kept[2]) == kept[3]:
+    if kept is not None and kept[0] is parameters and kept[1] == now and _json(kept[2]) == kept[3]:
         return kept[2]
     made = make()
-    if len(_kept) >= _MOST:
-        _kept.clear()
-    _kept[key] = parameters, now, made, orjson.dumps(made)
+    encoded = _json(made)
+    if encoded is not None:
+        if len(_kept) >= _MOST:
+            _kept.clear()
+        _kept[key] = parameters, now, made, encoded
     return made
+
+
+def _json(schema: Any) -> bytes | None:
+    """Return the JSON of a schema; None if it has something else: plugins can put anything in it."""
+    import orjson
+
+    try:
+        return orjson.dumps(schema)
+    except TypeError:  # a number beyond 64 bits, half a surrogate pair, an object of another class
+        return None
 
 
 def original_arguments(arguments: dict[str, Any], parameters: Any, rules: Rules) -> dict[str, Any]:
