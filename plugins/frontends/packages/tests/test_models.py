@@ -158,6 +158,23 @@ def test_a_file_that_was_changed_after_it_was_fetched_is_not_used(bench, tarball
     assert any("changed after it was fetched" in each and "--rollback" in each for each in found.warnings)
 
 
+@pytest.mark.parametrize("damage", [lambda file: file.write_bytes(b"{}"), lambda file: file.unlink()])
+def test_a_file_that_was_changed_or_removed_is_fetched_again_as_its_warning_says(bench, tarball, damage):
+    before = seen(bench)
+    update(bench)
+    fetched = seen(bench)
+    (file,) = bench.agent_dir.glob("fetched-models/*/anthropic.json")
+    damage(file)
+    assert seen(bench) == before
+
+    update(bench)
+
+    assert seen(bench) == fetched
+    assert not registry(bench).warnings
+    update(bench, "--rollback")
+    assert seen(bench) == before
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"for": 7, "files": {}}', b"\xff"])
 def test_a_broken_state_is_named_and_the_plugins_models_are_used(bench, tarball, content):
     before = seen(bench)

@@ -70,7 +70,7 @@ def update_models(given: Namespace, scope: Scope, context: Context, host: Plugin
         served = {each: info for each, info in known.items() if info is not None}
         if not served:
             raise UserError(f"{source.text} has no model of a provider that an installed plugin adds")
-        key = sha256(integrity.encode()).hexdigest()[:16]
+        key = sha256(json.dumps({each: facts[each] for each in sorted(served)}).encode()).hexdigest()[:16]
         current = {
             "fetched": now(),
             "sources": [{"name": source.text, "version": version, "integrity": integrity}],
@@ -166,10 +166,11 @@ def _stored(folder: Path, provider: str, facts: Facts) -> dict[str, str]:
 
 def _put_in_force(folder: Path, draft: Path, key: str) -> None:
     current = folder / CURRENT
-    before = json.dumps(_stated(current)).encode()
-    if not (folder / key).exists():
-        (draft / key).rename(folder / key)
-    replace_file(folder / _PREVIOUS, before)
+    before, after = _stated(current), _stated(draft / CURRENT)
+    for file in (draft / key).iterdir():  # also those that are there: they may have been changed or removed
+        file.replace(_made(folder / key) / file.name)
+    if before is None or after is None or before["files"] != after["files"]:
+        replace_file(folder / _PREVIOUS, json.dumps(before).encode())
     replace_file(current, (draft / CURRENT).read_bytes())
     _remove_others(folder, draft.name)
 
