@@ -138,6 +138,23 @@ async def test_blocked_images_are_not_sent(send):
     assert "images.blockImages" in line.text
 
 
+@pytest.mark.parametrize("change", [list.append, lambda content, block: content.__setitem__(0, block)])
+async def test_images_that_a_plugin_adds_to_a_message_in_place_are_blocked_too(change):
+    server, images = Server(), RequestImages(Settings.in_memory({"images": {"blockImages": True}}))
+    message = UserMessage(content=[TextContent("look")])
+    context = Context(system_prompt="", messages=(message,), tools=())
+    stream = images.stream_with(server.stream)
+    for _ in range(2):
+        async with aclosing(stream(CLAUDE, context, StreamOptions())) as events:
+            assert [event.type async for event in events] == ["done"]
+        change(message.content, picture())
+
+    async with aclosing(stream(CLAUDE, context, StreamOptions())) as events:
+        assert [event.type async for event in events] == ["done"]
+
+    assert not [block for block in server.seen[-1].messages[0].content if block.type == "image"]
+
+
 @for_each(
     "limits, number, kept",
     [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from functools import wraps
+from functools import reduce, wraps
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -59,19 +59,21 @@ class _Place(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """The number of messages of a context, and its images."""
+    """The number of messages of a context, its images, and whether blocks are in lists, which can change in place."""
 
     messages: int = 0
     places: tuple[_Place, ...] = ()
+    has_lists: bool = False
 
     def after(self, message: Message) -> _Found:
         """Return what there is with one more message."""
-        places = self.places
+        places, has_lists = self.places, self.has_lists
         if message.role in ("user", "toolResult") and not isinstance(message.content, str):
             blocks = enumerate(message.content)
             new = [_Place(self.messages, at, block) for at, block in blocks if isinstance(block, ImageContent)]
             places = (*places, *new) if new else places
-        return _Found(self.messages + 1, places)
+            has_lists = has_lists or not isinstance(message.content, tuple)
+        return _Found(self.messages + 1, places, has_lists)
 
 
 class RequestImages:
@@ -92,7 +94,7 @@ class RequestImages:
 
         @wraps(stream)
         def with_images(model: Model, context: Context, options: StreamOptions) -> Any:
-            places = self._found.of(context.messages).places
+            places = self._images(context.messages)
             if not places:
                 return stream(model, context, options)
             if self._settings.get_bool("images.blockImages", default=False):
@@ -110,6 +112,10 @@ class RequestImages:
             return self._later(stream, model, context, options, (places, limits, resize))
 
         return with_images
+
+    def _images(self, messages: Sequence[Message]) -> tuple[_Place, ...]:
+        found = self._found.of(messages)
+        return (reduce(_Found.after, messages, _Found()) if found.has_lists else found).places
 
     async def _later(
         self,
