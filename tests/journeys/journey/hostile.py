@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FAILING_IN_PRINT_MODE", "GROUPS", "KINDS", "MISBEHAVIOURS", "ROWS", "Row", "files_of", "squeezed"]
+__all__ = ["KINDS", "MISBEHAVIOURS", "ROWS", "Row", "files_of", "grouped", "squeezed"]
 
 ARMED = """
 import os
@@ -73,7 +73,7 @@ for line in sys.stdin:
 
 BLOCKED = ("Plugin 'NAME' has blocked everything else for", "NAME.py, line")
 FAILED = ("Plugin 'NAME' failed", "broken", "NAME.py, line")
-FORKED = ("A plugin called os.fork",)
+FORKED = ("Plugin 'NAME' called os.fork",)
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,16 @@ RAISING_IN_TASKS = ("raises", "raises BaseException", "raises SystemExit", "rais
 RAISING = (*RAISING_IN_TASKS, "raises CancelledError")
 NONSENSE = ("returns nothing", "returns a number", "returns much")
 FORKING = ("forks", "forks and raises")
+DRAWING = (
+    "swallows",
+    "matches",
+    "raises",
+    "raises KeyboardInterrupt",
+    "returns a number",
+    "returns much",
+    "prints",
+    "forks",
+)
 FLOODING = ("prints", "prints much", "notifies")
 ENDING = ("ends", "crashes")
 
@@ -159,7 +169,15 @@ class Kind:
             not misbehave in the prompt that follows.
         fails: Whether the prompt fails, so that print mode sends no other.
         ends: Whether pi ends.
-        modes: Where it can be called.
+        afterwards: What pi says at the next start, if it ends.
+        never: What must not be stored: what a refused call would have returned.
+        at_start: Whether it misbehaves at the start, before there is a prompt.
+        at_exit: Whether pi says so when it exits.
+        keys: What a person presses on the screen to let it misbehave, in place of a prompt.
+        modes: Where it is tried.
+        why: Why it is not tried in the other mode.
+        group: The kinds that share a process with it on the screen, if it is not alone there.
+        few: What of ``does`` is tried on the screen; everything if it is empty.
         arguments: Of the command line.
         settings: Of the user.
     """
@@ -172,7 +190,15 @@ class Kind:
     shared: bool = False
     fails: bool = False
     ends: bool = False
+    afterwards: tuple[str, ...] = ("Plugin 'NAME' (end): the last pi", "NAME.py, line")
+    never: str = ""
+    at_start: bool = False
+    at_exit: bool = False
+    keys: str = ""
     modes: tuple[str, ...] = ("print", "screen")
+    why: str = ""
+    group: str = ""
+    few: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
 
@@ -203,7 +229,7 @@ async def context(event, ctx):
         return await answer if hasattr(answer, "__await__") else answer
 """,
         does=(*BLOCKING, "waits", *RAISING, "returns a number", "returns much", *FORKING, "changes"),
-        modes=("print",),
+        few=("swallows", "waits", *RAISING, "returns a number", "forks", "changes"),
     ),
     "tool": Kind(
         source="""
@@ -269,6 +295,7 @@ def register_commands():
         before="ping before",
         prompt="/NAME",
         does=(*BLOCKING, *RAISING, *FLOODING, *FORKING),
+        few=(*BLOCKING_FEW, *RAISING, *FLOODING, *FORKING),
     ),
     "event handler": Kind(
         source="""
@@ -370,7 +397,7 @@ def register_models():
     model = Model(id="one", name="One", api="NAME", provider="NAME")
     return [ProviderInfo(id="NAME", name="NAME", api="NAME", keyless=True, models=(model,))]
 """,
-        does=FAILING_IN_PRINT_MODE,
+        does=("swallows", *RAISING, "returns a number", "forks"),
         says={
             **dict.fromkeys(RAISING_IN_TASKS, ("Provider 'NAME' failed", "broken", "NAME.py, line")),
             "raises CancelledError": ("Provider 'NAME' cancelled its own request",),
@@ -379,7 +406,6 @@ def register_models():
         shared=True,
         fails=True,
         arguments=("--model", "NAME/one"),
-        modes=("print",),
     ),
     "router": Kind(
         source="""
@@ -391,7 +417,7 @@ def route(request, ctx):
 def register_models():
     return [VirtualModel(provider="NAME", id="one", name="One", route=route)]
 """,
-        does=(*BLOCKING_FEW, *RAISING, "returns nothing", "returns a number"),
+        does=(*BLOCKING_FEW, *RAISING, "returns nothing", "returns a number", *FORKING),
         says={
             **dict.fromkeys(RAISING, ("of plugin 'NAME' chose no model", "broken", "NAME.py, line")),
             "returns nothing": ("of plugin 'NAME' chose no model", "None"),
@@ -462,16 +488,154 @@ def register_session_stores():
         shared=True,
         settings={"sessionStore": "NAME"},
     ),
+    "renderer": Kind(
+        source="""
+from pi_hookspecs import ToolRenderer
+
+
+@tool
+def NAME() -> str:
+    "Be drawn."
+    return "water"
+
+
+def render(result, *, width, expanded, partial):
+    return misbehave() if is_hostile() else ["water"]
+
+
+@hookimpl
+def register_tools():
+    return [NAME]
+
+
+@hookimpl
+def register_renderers():
+    return [ToolRenderer("NAME", render_result=render)]
+""",
+        prompt="call NAME {}",
+        does=DRAWING,
+        modes=("screen",),
+        group="surface",
+        why="nothing is drawn there",
+    ),
+    "widget": Kind(
+        source="""
+class Widget:
+    def __init__(self, screen):
+        self.screen = screen
+        SCREENS.append(screen)
+
+    def render(self, width):
+        return misbehave() if is_hostile() else []
+
+
+SCREENS = []
+
+
+@hookimpl
+def session_start(event, ctx):
+    ctx.ui.set_widget("NAME", Widget)
+
+
+@hookimpl
+def agent_start(event):
+    for screen in SCREENS:
+        screen.refresh()
+""",
+        does=DRAWING,
+        modes=("screen",),
+        group="surface",
+        why="nothing is drawn there",
+    ),
+    "completer": Kind(
+        source="""
+def complete(typed):
+    return FUNCTIONS["NAME"]()
+
+
+async def handler(arguments, ctx):
+    return None
+
+
+@hookimpl
+def register_commands():
+    return [Command(name="NAME", description="Complete.", handler=handler, complete=complete)]
+""",
+        keys="/NAME t",
+        does=DRAWING,
+        modes=("screen",),
+        group="surface",
+        why="no keys are read there",
+    ),
+    "mention": Kind(
+        source="""
+@hookimpl
+async def complete_mention(event, ctx):
+    if event.text == "NAME":
+        return FUNCTIONS["NAME"](event, ctx)
+""",
+        keys="@NAME",
+        does=("swallows", "raises", "raises KeyboardInterrupt", "returns a number", "forks"),
+        modes=("screen",),
+        group="surface",
+        why="no keys are read there",
+    ),
+    "shortcut": Kind(
+        source="""
+from pi_hookspecs import Shortcut
+
+
+async def handler(ctx):
+    misbehave(None, ctx)
+
+
+@hookimpl
+def register_shortcuts():
+    return [Shortcut(name="f7", handler=handler, description="Misbehave.")]
+""",
+        before="ping before",
+        keys="\x1b[18~",
+        does=("raises", "raises KeyboardInterrupt", "prints", "notifies", "forks", "swallows"),
+        shared=True,
+        modes=("screen",),
+        group="surface",
+        why="no keys are read there",
+    ),
+    "guard": Kind(
+        source="""
+@hookimpl
+def tool_call(event, ctx):
+    return misbehave(event, ctx) if is_hostile() else None
+""",
+        prompt='call read {"path": "notes.txt"}',
+        does=(*RAISING, "returns a number", "returns much", "swallows"),
+        never="low water",
+        group="surface",
+    ),
+    "thread that is left": Kind(
+        source="""
+@hookimpl
+async def agent_end(event):
+    if is_hostile():
+        threading.Thread(target=misbehave, name="tide").start()
+""",
+        does=("sleeps",),
+        says={"sleeps": ("thread 'tide' of plugin 'NAME'",)},
+        at_exit=True,
+        group="surface",
+    ),
     "import": Kind(
         source="""
 FUNCTIONS["NAME"]()
 """,
         does=(*_SLOW, *RAISING, "forks and raises"),
+        few=("sleeps", *RAISING, "forks and raises"),
         says={
             **dict.fromkeys(_SLOW, ("Plugin 'NAME' (import)", "took longer than 2 s")),
             **dict.fromkeys(RAISING, ("Plugin 'NAME' (import)", "broken", "NAME.py, line")),
         },
-        modes=("print",),
+        at_start=True,
+        group="start",
     ),
     "registration": Kind(
         source="""
@@ -480,12 +644,14 @@ def register_tools():
     return FUNCTIONS["NAME"]()
 """,
         does=(*_SLOW, *RAISING, "returns a number"),
+        few=("sleeps", *RAISING, "returns a number"),
         says={
             **dict.fromkeys(_SLOW, ("Plugin 'NAME' (register_tools)", "took longer than 2 s")),
             **dict.fromkeys(RAISING, ("Plugin 'NAME' (register_tools)", "broken", "NAME.py, line")),
             "returns a number": ("Plugin 'NAME' (register_tools)", "17"),
         },
-        modes=("print",),
+        at_start=True,
+        group="start",
     ),
     "program": Kind(
         source=PROGRAM,
@@ -498,7 +664,18 @@ def register_tools():
             "forks": (),
             "ends": ("Plugin 'NAME' failed",),
         },
+    ),
+    "import that ends pi": Kind(
+        source="""
+FUNCTIONS["NAME"]()
+""",
+        does=ENDING,
+        says={"ends": ("Plugin 'NAME' ended pi while it was loaded: it called os._exit(7) in", "NAME.py, line")},
+        ends=True,
+        at_start=True,
+        afterwards=("Plugin 'NAME' (import): not loaded: loading it ends the process",),
         modes=("print",),
+        why="pi ends before there is a screen",
     ),
     "tool that ends pi": Kind(
         source="""
@@ -516,7 +693,6 @@ def register_tools():
         prompt="call NAME {}",
         does=ENDING,
         ends=True,
-        modes=("print",),
     ),
     "hook that ends pi": Kind(
         source="""
@@ -526,8 +702,8 @@ def turn_end(event, ctx):
         misbehave(event, ctx)
 """,
         does=ENDING,
+        few=("ends",),
         ends=True,
-        modes=("print",),
     ),
     "thread that ends pi": Kind(
         source="""
@@ -540,8 +716,8 @@ async def agent_end(event):
             await asyncio.sleep(0.01)
 """,
         does=ENDING,
+        few=("crashes",),
         ends=True,
-        modes=("print",),
     ),
 }
 
@@ -562,6 +738,23 @@ class Row:
     def name(self) -> str:
         """What ``HOSTILE`` is set to."""
         return f"{self.kind} {self.does}".replace(" ", "_").lower()
+
+    @property
+    def keys(self) -> str:
+        """What a person presses on the screen to let it misbehave; empty if it is a prompt."""
+        return self.named(KINDS[self.kind].keys)
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether it is tried in print mode."""
+        kind = KINDS[self.kind]
+        return "print" in kind.modes and (not kind.fails or self.does in FAILING_IN_PRINT_MODE)
+
+    @property
+    def is_on_screen(self) -> bool:
+        """Whether it is tried on the screen."""
+        kind = KINDS[self.kind]
+        return "screen" in kind.modes and self.does in (kind.few or kind.does)
 
     @property
     def plugin(self) -> str:
@@ -597,6 +790,11 @@ class Row:
         says = KINDS[self.kind].says.get(self.does, MISBEHAVIOURS[self.does].says)
         return [squeezed(self.named(each)) for each in says]
 
+    @property
+    def afterwards(self) -> list[str]:
+        """What pi has to say at the next start, without space."""
+        return [squeezed(self.named(each)) for each in KINDS[self.kind].afterwards]
+
     def named(self, text: str) -> str:
         """Return a text of the table with the plugin's name."""
         return text.replace("NAME", self.plugin)
@@ -604,11 +802,13 @@ class Row:
 
 ROWS = [Row(kind, does) for kind in KINDS for does in KINDS[kind].does]
 
-GROUPS = {
-    **{kind: [row for row in ROWS if row.kind == kind] for kind in KINDS if not KINDS[kind].ends},
-    **{row.name: [row] for row in ROWS if KINDS[row.kind].ends},
-}
-"""The rows that share a process on the screen."""
+
+def grouped(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows that share a process, by their kind or by the group of their kinds."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(KINDS[row.kind].group or row.kind, []).append(row)
+    return groups
 
 
 def files_of(rows: Iterable[Row]) -> dict[str, str]:
