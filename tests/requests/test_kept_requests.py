@@ -368,6 +368,43 @@ def test_a_request_of_another_thread_while_one_is_joined_does_not_change_it(monk
     assert not waiting
 
 
+@pytest.mark.parametrize("name", ["anthropic", "completions", "responses", "gemini 3"])
+def test_requests_at_the_same_time_have_what_plugins_change_in_place_once(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Asked(name)
+    grown(asked, 5)
+    sent: list[bytes] = []
+
+    def record(body: Any) -> bytes:
+        sent.append(json_values.request_json(body))
+        raise RequestFailed("recorded")
+
+    monkeypatch.setattr(exchange, "request_json", record)
+
+    async def ask_twice() -> None:
+        both = asyncio.Barrier(2)
+
+        async def hook(payload: Any, _model: Any) -> None:
+            await both.wait()
+            message = conversation_of(payload)[2]
+            message["changed"] = [*message.get("changed", []), "NOTE"]
+            await both.wait()
+
+        async def ask() -> None:
+            options = StreamOptions(api_key=asked.key, session_id="one", on_payload=hook)
+            context = Context(system_prompt="", messages=tuple(asked.messages), tools=asked.tools)
+            async for _ in asked.provider.stream(asked.model, context, options):
+                pass
+
+        await asyncio.gather(ask(), ask())
+
+    for _ in range(2):
+        asyncio.run(ask_twice())
+
+    assert [each.count(b"NOTE") for each in sent] == [1, 1, 1, 1]
+
+
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list to which each request adds how many messages were encoded."""
     counts: list[int] = []

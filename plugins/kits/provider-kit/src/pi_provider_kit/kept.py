@@ -82,6 +82,7 @@ class _Conversation:
         whole: The list that was returned, which may have more before and after the items.
         offset: How many elements precede the items in it.
         is_seen: Whether plugins have seen the items.
+        is_out: Whether plugins may be changing them now: the request that they see was not joined yet.
         sent: Which elements of the list were unchanged when the request was sent.
         before: The list of the request before, and which of its elements were unchanged.
     """
@@ -93,7 +94,7 @@ class _Conversation:
         self.chunks: list[tuple[int, bytes]] = []
         self.whole: list[dict[str, Any]] = []
         self.offset = 0
-        self.is_seen = False
+        self.is_seen = self.is_out = False
         self.sent = range(0)
         self.before: tuple[list[dict[str, Any]], range] = ([], self.sent)
         self._marks: list[_Mark] = []
@@ -190,7 +191,7 @@ class _Conversation:
         done = chunks[-1][0] if chunks else 0
         if any(done < end <= same for end, _ in self.chunks):  # one of them was changed
             whole[start + done : start + same] = map(dict, whole[start + done : start + same])
-        self.sent = range(start, start + done)
+        self.sent, self.is_out = range(start, start + done), False
         return [*whole[:start], *(orjson.Fragment(json) for _, json in chunks), *whole[start + done :]]
 
     def _mark(self, at: int, sent: int, items: list[dict[str, Any]], *, answered: bool) -> None:
@@ -284,12 +285,15 @@ def kept_messages(
         *(tuple(model.input), repr(model.compat), turns.rules, depends_on),
         *(getattr(extend, "__module__", ""), getattr(extend, "__qualname__", "")),
     )
-    kept = _take(key, messages[0]) or _Conversation(key)
+    kept = _take(key, messages[0])
+    if kept is None or kept.is_out:  # a request at the same time has objects of its own
+        kept = _Conversation(key)
     first = [*before]
     whole = [*first, *kept.encode(messages, turns, extend, kept.resume(messages, turns))]
     kept.before = kept.whole, kept.sent
     kept.whole, kept.offset, kept.sent = whole, len(first), range(0)
-    kept.is_seen = kept.is_seen or options.on_payload is not None
+    kept.is_out = options.on_payload is not None
+    kept.is_seen = kept.is_seen or kept.is_out
     _kept.append(kept)
     size = sum(each.size for each in _kept)
     while _kept and (len(_kept) > _CONVERSATIONS or size > _BYTES):
