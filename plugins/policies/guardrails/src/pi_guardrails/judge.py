@@ -53,7 +53,7 @@ _ASSIGNS = frozenset("env sudo doas make gmake export declare typeset readonly l
 _MODULES = {
     name: name
     for name in ("pip", "pipx", "uv", "http.server", "twine", "venv", "virtualenv", "alembic", "flask", "keyring")
-} | {"pi_cli": "pi", "django": "manage.py"}
+} | {"pi_cli": "pi", "django": "manage.py", "aider": "aider", "openhands": "openhands", "kimi_cli": "kimi"}
 """Modules after Python's ``-m`` that are judged like the program of that name."""
 
 _CODE_MODULES = {"timeit": "", "pdb": "-c", "IPython": "-c", "code": ""}
