@@ -494,14 +494,18 @@ def test_nothing_else_is_kept_than_the_last_conversations() -> None:
     assert [each.key[0] for each in kept._kept] == [str(number) for number in range(4, 20)]
 
 
-def test_a_conversation_larger_than_the_limit_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_BYTES", 1000)
-    asked = Asked("anthropic")
+def test_a_conversation_larger_than_the_limit_is_not_kept_and_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_BYTES", 10_000)
+    other, asked = Asked("anthropic"), Asked("anthropic")
+    grown(other, 4)
+    other.bytes(long=12)
+    (small,) = kept._kept
+    asked.session = "two"
     grown(asked, 4)
-    asked.messages.append(UserMessage(content="x" * 1000, timestamp=1))
+    asked.messages.append(UserMessage(content="x" * 10_000, timestamp=1))
 
     assert asked.bytes(long=12) == asked.bytes(long=10**9)
-    assert kept._kept == []
+    assert kept._kept == [small]
 
 
 @pytest.mark.slow

@@ -294,6 +294,8 @@ def kept_messages(
     kept.whole, kept.offset, kept.sent = whole, len(first), range(0)
     kept.is_out = options.on_payload is not None
     kept.is_seen = kept.is_seen or kept.is_out
+    if kept.size > _BYTES:  # the others stay
+        return whole
     _kept.append(kept)
     size = sum(each.size for each in _kept)
     while _kept and (len(_kept) > _CONVERSATIONS or size > _BYTES):
