@@ -148,6 +148,7 @@ DRAWING = (
     "forks",
 )
 FLOODING = ("prints", "prints much", "notifies")
+"""What comes last of a kind: of a flood, the screen leaves out what is printed within a second, of others as well."""
 ENDING = ("ends", "crashes")
 
 
@@ -217,7 +218,7 @@ def turn_start(event, ctx):
     if is_hostile():
         misbehave(event, ctx)
 """,
-        does=(*BLOCKING, *RAISING, *FLOODING, *FORKING),
+        does=(*BLOCKING, *RAISING, *FORKING, *FLOODING),
     ),
     "async hook": Kind(
         source="""
@@ -249,9 +250,9 @@ def register_tools():
             *BLOCKING,
             *RAISING,
             *NONSENSE,
+            *FORKING,
             *FLOODING,
             "updates",
-            *FORKING,
         ),
         says={
             **dict.fromkeys(RAISING_IN_TASKS, _RESULT),
@@ -294,8 +295,8 @@ def register_commands():
 """,
         before="ping before",
         prompt="/NAME",
-        does=(*BLOCKING, *RAISING, *FLOODING, *FORKING),
-        few=(*BLOCKING_FEW, *RAISING, *FLOODING, *FORKING),
+        does=(*BLOCKING, *RAISING, *FORKING, *FLOODING),
+        few=(*BLOCKING_FEW, *RAISING, *FORKING, *FLOODING),
     ),
     "event handler": Kind(
         source="""
