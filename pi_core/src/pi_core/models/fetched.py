@@ -30,7 +30,7 @@ FOLDER = "fetched-models"
 CURRENT = "current.json"
 """The file that says what is in force; without it, nothing is.
 
-``{"sources": [{"name", "version", "integrity"}], "for": {PLUGIN: VERSION}, "files": {PROVIDER: {"path", "sha256"}}}``.
+``{"source": PACKAGE, "version", "integrity", "for": {PLUGIN: VERSION}, "files": {PROVIDER: {"path", "sha256"}}}``.
 It counts for the tables of these versions of plugins, because those of a later one are newer than what was fetched.
 Each file is ``{MODEL_ID: {"api": ..., fact: value}}``, with the facts as in models.json.
 """

@@ -286,3 +286,16 @@ async def test_a_session_of_a_user_who_wants_it_fetches_models_for_the_next(benc
 
     await until((bench.agent_dir / "fetched-models" / "current.json").exists)
     assert {*seen(bench)} == {*before, NEW}
+
+
+def test_what_the_user_has_rolled_back_is_not_fetched_again_in_the_background(bench, tarball):
+    before = seen(bench)
+    update(bench)
+    update(bench, "--rollback")
+
+    update(bench, "--in-background")
+    assert seen(bench) == before
+
+    library(tarball, model(NEW), version="10.0.0")
+    update(bench, "--in-background")
+    assert NEW in seen(bench)

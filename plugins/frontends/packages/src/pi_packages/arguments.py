@@ -131,6 +131,7 @@ def _update(parser: ArgumentParser) -> None:
     parser.add_argument("--extensions", action="store_true", help="all packages")
     parser.add_argument("--models", action="store_true", help="what pi knows of models, and the catalogues of packages")
     parser.add_argument("--check", action="store_true", help="report newer versions, and change nothing")
+    parser.add_argument("--in-background", action="store_true", help=SUPPRESS)  # of packages.updateModels
     parser.add_argument("--force", action="store_true", help="install pi again, even if no version is newer")
     parser.add_argument(
         "--rollback", action="store_true", help="restore what was there before (with --models: of models)"

@@ -52,7 +52,7 @@ def is_due(folder: Path, now: float) -> bool:
 
 def _start(folder: Path) -> None:
     """Start ``pi update --models``; it outlives this process, and its result counts from the next start."""
-    command = [sys.executable, "-P", "-m", "pi_cli", "update", "--models"]
+    command = [sys.executable, "-P", "-m", "pi_cli", "update", "--models", "--in-background"]
     with suppress(OSError):
         subprocess.Popen(  # noqa: S603 - this very program
             command,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,6 +42,9 @@ __all__ = ["roll_back_models", "update_models"]
 _PREVIOUS = "previous.json"
 """What was in force before; ``null`` if nothing was."""
 
+_ROLLED_BACK = "rolled-back"
+"""The integrity of what the user has rolled back, which is not put in force again in the background."""
+
 _HOOK = "register_models"
 _SHOWN = 20
 """New models that are named; of more, the number is printed."""
@@ -64,6 +68,8 @@ def update_models(given: Namespace, scope: Scope, context: Context, host: Plugin
     with Store(scope.root).locked(context.say), TemporaryDirectory(prefix="models-", dir=_made(folder)) as name:
         draft = Path(name)
         tarball, integrity = fetch_tarball(source, context, draft)
+        if given.in_background and integrity == _rolled_back(folder):
+            return 0
         version, facts = _facts_in(tarball, source.text)
         tarball.unlink()
         known = {each: _known(host, each) for each in facts}
@@ -73,7 +79,9 @@ def update_models(given: Namespace, scope: Scope, context: Context, host: Plugin
         key = sha256(json.dumps({each: facts[each] for each in sorted(served)}).encode()).hexdigest()[:16]
         current = {
             "fetched": now(),
-            "sources": [{"name": source.text, "version": version, "integrity": integrity}],
+            "source": source.text,
+            "version": version,
+            "integrity": integrity,
             "for": {plugin: version for _, plugin, version in served.values()},
             "files": {each: _stored(draft / key, each, facts[each]) for each in sorted(served)},
         }
@@ -81,6 +89,7 @@ def update_models(given: Namespace, scope: Scope, context: Context, host: Plugin
         news = _News.between(folder, draft, served)
         if news.is_any and not (given.dry_run or given.check):
             _put_in_force(folder, draft, key)
+            (folder / _ROLLED_BACK).unlink(missing_ok=True)
     _print(given, f"{source.text} {version}", integrity, news)
     return 0
 
@@ -94,7 +103,7 @@ def roll_back_models(context: Context, scope: Scope) -> int:
     folder = context.agent_dir / FOLDER
     with Store(scope.root).locked(context.say):
         current, previous = folder / CURRENT, folder / _PREVIOUS
-        before = _stated(previous)
+        before, undone = _stated(previous), _stated(current)
         if not current.exists() and before is None:
             raise UserError("There is nothing to restore: no models were fetched with pi update --models")
         if before is None:
@@ -104,8 +113,16 @@ def roll_back_models(context: Context, scope: Scope) -> int:
             replace_file(current, json.dumps(before).encode())
             print_lines(f"The models are those that were fetched on {before['fetched']} again.")
         previous.unlink(missing_ok=True)
+        if undone is not None:
+            replace_file(folder / _ROLLED_BACK, undone["integrity"].encode())
         _remove_others(folder)
     return 0
+
+
+def _rolled_back(folder: Path) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        return (folder / _ROLLED_BACK).read_text(encoding="utf-8")
+    return ""
 
 
 def _made(folder: Path) -> Path:
@@ -179,7 +196,8 @@ def _stated(file: Path) -> dict[str, Any] | None:
     """Return what a file says is in force; None if it says that nothing is, or was damaged."""
     try:
         found = json.loads(file.read_bytes())
-        return {"fetched": str(found["fetched"]), **found, "files": {**found["files"]}}
+        texts = {key: str(found[key]) for key in ("fetched", "integrity")}
+        return {**found, **texts, "files": {**found["files"]}}
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
