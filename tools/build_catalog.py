@@ -95,7 +95,8 @@ def fetch_original() -> dict[str, Plain]:
         found = "sha512-" + base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
         if found != ORIGINAL_HASH:
             sys.exit(f"{ORIGINAL} has the hash {found}, and not that which ORIGINAL_HASH has.")
-        return read_library(package).providers
+        providers: dict[str, Plain] = read_library(package).providers
+        return providers
 
 
 # --- From theirs to ours --------------------------------------------------------------------------------------------
@@ -210,7 +211,8 @@ def tidy(model: Plain, row: Mapping[str, Any]) -> Plain:
     shared["headers"] = row.get("headers", {})
     compat = sorted(without(model.get("compat", {}), row.get("compat", {})).items())
     ordered = {key: model[key] for key in (*MODEL_KEYS, "thinkingLevelMap") if key in model}
-    return without({**ordered, "compat": dict(compat)}, shared)
+    own: Plain = without({**ordered, "compat": dict(compat)}, shared)
+    return own
 
 
 # --- Files ----------------------------------------------------------------------------------------------------------

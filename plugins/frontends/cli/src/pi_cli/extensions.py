@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pi_cli.report import say
 from pi_cli.subcommands import is_subcommand
 from pi_core import PluginRecord
-from pi_core.host.extensions.places import BUILTIN
 from pi_core.host.kinds import KINDS
+from pi_core.host.records import BUILTIN
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
