@@ -454,7 +454,7 @@ class ModelRegistry:
 def _fetched_models(agent_dir: Path) -> FetchedModels | None:
     """Return what the user has fetched of newer models; None, at the price of a look, if there is nothing."""
     folder = agent_dir / _FETCHED
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - unlike Path.is_dir, it does not raise where the folder is unreadable
         return None
     from pi_core.models.fetched import FetchedModels
 

@@ -520,7 +520,7 @@ def test_what_a_plugin_prints_by_whatever_door_is_a_notice_with_its_name(tmux: T
         tmux.send(f"/door {door}", "Enter")
         tmux.sees(f" printed: said by {door}\n")
     tmux.send("/door left", "Enter")
-    tmux.sees("A plugin, or a program that one has started, printed: said by left\n")
+    tmux.sees("Plugin 'doors' printed: said by left\n")
 
     tmux.send("x")
     screen = tmux.sees("\nx\n")

@@ -411,7 +411,7 @@ def activities(ctx: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.pi(entry_points=["tools"])
+@pytest.mark.pi(entry_points=["tools", "tui"])
 @pytest.mark.usefixtures("harbour")
 @pytest.mark.parametrize(
     "look", [pytest.param(name, marks=pytest.mark.pi(settings={"theme": facts[1]})) for name, facts in LOOKS.items()]
