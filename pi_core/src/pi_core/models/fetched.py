@@ -8,7 +8,7 @@ listed model that it resembles.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import evolve
 
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import Model, ProviderInfo
 
-__all__ = ["CURRENT", "FACTS", "FOLDER", "FetchedModels"]
-
-FOLDER = "fetched-models"
-"""Its name in the agent directory."""
+__all__ = ["CURRENT", "FACTS", "FetchedModels"]
 
 CURRENT = "current.json"
 """The file that says what is in force; without it, nothing is.
@@ -109,12 +106,12 @@ class FetchedModels:
             return listed
         known = {each.id for each in listed}
         changed = [
-            _changed(each, facts[each.id]) if each.id in facts and each.type is None else each for each in listed
+            _with_facts(each, facts[each.id]) if each.id in facts and each.type is None else each for each in listed
         ]
         new = (_new(model_id, facts[model_id], info) for model_id in sorted(facts.keys() - known))
         return (*changed, *(each for each in new if each is not None))
 
-    def _facts(self, provider: str) -> dict[str, dict[str, Any]]:
+    def _facts(self, provider: str) -> dict[str, _Facts]:
         """Return the facts by model id; what is not valid is left out, and reported."""
         file = self._folder
         try:
@@ -126,6 +123,13 @@ class FetchedModels:
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             self._report(file, error)
         return {}
+
+
+class _Facts(NamedTuple):
+    """What was fetched of a model: the API that it has at the source, and a function that applies the facts."""
+
+    api: object
+    apply: Callable[[Model], Model]
 
 
 class _Later:
@@ -153,7 +157,7 @@ def _intact(content: bytes, expected: str) -> Any:
     return json.loads(content)
 
 
-def _checked(data: Any) -> dict[str, dict[str, Any]]:
+def _checked(data: Any) -> dict[str, _Facts]:
     """Return the facts of each model.
 
     Raises:
@@ -161,28 +165,29 @@ def _checked(data: Any) -> dict[str, dict[str, Any]]:
     """
     if not isinstance(data, dict):
         raise Wrong("it must be an object {MODEL_ID: {...}}")
+    facts = {}
     for model_id, each in data.items():
         if not model_id or not isinstance(each, dict):
             raise Wrong("it must be an object {MODEL_ID: {...}}", model_id)
         try:
-            override_of({key: value for key, value in each.items() if key in FACTS})
+            apply = override_of({key: value for key, value in each.items() if key in FACTS})
         except Wrong as wrong:
             raise wrong.below(model_id) from None
-    return data
+        facts[model_id] = _Facts(each.get("api"), apply)
+    return facts
 
 
-def _changed(model: Model, facts: Mapping[str, Any]) -> Model:
+def _with_facts(model: Model, facts: _Facts) -> Model:
     """Return a model with these facts and no older ones."""
-    bare = evolve(model, reasoning=False, input=("text",), cost=ModelCost(), thinking_level_map=None)
-    return override_of({key: value for key, value in facts.items() if key in FACTS})(bare)
+    return facts.apply(evolve(model, reasoning=False, input=("text",), cost=ModelCost(), thinking_level_map=None))
 
 
-def _new(model_id: str, facts: Mapping[str, Any], info: ProviderInfo) -> Model | None:
+def _new(model_id: str, facts: _Facts, info: ProviderInfo) -> Model | None:
     """Return a model that is not listed; None if nothing is known of how the provider serves its API."""
-    alike: Iterable[Model] = [each for each in info.all_models if each.api == facts.get("api") and each.type is None]
+    alike: Iterable[Model] = [each for each in info.all_models if each.api == facts.api and each.type is None]
     relative = nearest_of_family(model_id, alike) or next(iter(alike), None)
-    if relative is None and facts.get("api") == info.api:
+    if relative is None and facts.api == info.api:
         relative = info.custom_model(model_id)
     if relative is None:
         return None
-    return _changed(evolve(relative, id=model_id, name=model_id), facts)
+    return _with_facts(evolve(relative, id=model_id, name=model_id), facts)

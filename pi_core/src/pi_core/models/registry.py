@@ -40,9 +40,11 @@ if TYPE_CHECKING:
         VirtualModel,
     )
 
-__all__ = ["ModelRegistry", "RequestAuth"]
+__all__ = ["FETCHED_MODELS", "ModelRegistry", "RequestAuth"]
 
-_FETCHED = "fetched-models"
+FETCHED_MODELS = "fetched-models"
+"""The folder in the agent directory that ``FetchedModels`` reads."""
+
 _LIMITS = ("timeout_ms", "progress_timeout_ms", "max_retries", "max_retry_delay_ms")
 _RETENTIONS = ("none", "short", "long")
 _TABLE_HOOK = "register_models"
@@ -453,7 +455,7 @@ class ModelRegistry:
 
 def _fetched_models(agent_dir: Path) -> FetchedModels | None:
     """Return what the user has fetched of newer models; None, at the price of a look, if there is nothing."""
-    folder = agent_dir / _FETCHED
+    folder = agent_dir / FETCHED_MODELS
     if not os.path.isdir(folder):  # noqa: PTH112 - unlike Path.is_dir, it does not raise where the folder is unreadable
         return None
     from pi_core.models.fetched import FetchedModels

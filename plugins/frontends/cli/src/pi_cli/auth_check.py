@@ -28,10 +28,11 @@ _TRY_LATER = (408, 429)
 
 @frozen
 class _State:
-    """State of a provider's credential, with its message."""
+    """State of a provider's credential, with its message, and the key if it is ready and needs one."""
 
     name: Literal["ready", "not ready", "invalid"]
     words: str
+    key: str | None = field(default=None, repr=False)
 
 
 async def check(registry: ModelRegistry, provider: str | None, *, as_json: bool = False) -> int:
@@ -111,8 +112,7 @@ async def answer(registry: ModelRegistry, provider: str, *, refresh: bool) -> An
         is_absent = state.name == "not ready"
         reason: Any = "credentials_not_configured" if is_absent else "invalid_state"
         return Answer("not_ready" if is_absent else "invalid", provider, reason=reason)
-    key = await registry.get_api_key(provider)
-    return Answer("ready", provider, "oauth" if login is not None else "api_key", credentials=key)
+    return Answer("ready", provider, "oauth" if login is not None else "api_key", credentials=state.key)
 
 
 def print_answer(found: Answer, *, as_json: bool, credentials: bool) -> int:
@@ -184,7 +184,7 @@ async def _state(registry: ModelRegistry, provider: str) -> _State:
         return _State("invalid" if _is_final(error, entry) else "not ready", str(error))
     if key is None:
         return _State("ready", "(it needs no key)")
-    return _State("ready", f"({_origin(registry, provider)})") if key else _State("invalid", "The key is empty.")
+    return _State("ready", f"({_origin(registry, provider)})", key) if key else _State("invalid", "The key is empty.")
 
 
 def _malformed(entry: dict[str, Any], provider: str) -> str | None:

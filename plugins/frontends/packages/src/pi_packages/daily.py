@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pi_core import is_offline
-from pi_core.models.fetched import FOLDER
+from pi_core.models.registry import FETCHED_MODELS
 from pi_packages.settings import UPDATE_MODELS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def follow_models(pi: PiAPI) -> None:
     """Fetch models when a session starts and a day has passed."""
 
     def on_session_start(ctx: PiContext) -> None:
-        folder = ctx.settings.agent_dir / FOLDER
+        folder = ctx.settings.agent_dir / FETCHED_MODELS
         if UPDATE_MODELS.read(ctx.settings) and not is_offline(os.environ) and is_due(folder, time.time()):
             _start(folder)
 

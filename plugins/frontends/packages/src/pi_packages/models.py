@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.replacing import replace_file
-from pi_core.models.fetched import CURRENT, FACTS, FOLDER, FetchedModels
+from pi_core.models.fetched import CURRENT, FACTS, FetchedModels
+from pi_core.models.registry import FETCHED_MODELS
 from pi_core.models.renamed import RENAMED
 from pi_hookspecs import ProviderInfo, UserError
 from pi_hookspecs.model_json import Wrong, override_of
@@ -64,7 +65,7 @@ def update_models(given: Namespace, scope: Scope, context: Context, host: Plugin
     source = parse(written, Path.cwd(), scope.home)
     if source.kind != "npm":
         raise UserError(f"packages.modelData must be an npm package, as npm:NAME, not {written!r}")
-    folder = context.agent_dir / FOLDER
+    folder = context.agent_dir / FETCHED_MODELS
     with Store(scope.root).locked(context.say), TemporaryDirectory(prefix="models-", dir=_made(folder)) as name:
         draft = Path(name)
         tarball, integrity = fetch_tarball(source, context, draft)
@@ -100,7 +101,7 @@ def roll_back_models(context: Context, scope: Scope) -> int:
     Raises:
         UserError: Nothing was fetched.
     """
-    folder = context.agent_dir / FOLDER
+    folder = context.agent_dir / FETCHED_MODELS
     with Store(scope.root).locked(context.say):
         current, previous = folder / CURRENT, folder / _PREVIOUS
         before, undone = _stated(previous), _stated(current)
