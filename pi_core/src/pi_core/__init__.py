@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pi_core.agent.convert import convert_to_llm
     from pi_core.agent.loop import agent_loop, agent_loop_continue
     from pi_core.agent.patterns import pattern_matches
-    from pi_core.agent.safe_text import exception_message
+    from pi_core.agent.safe_text import exception_message, without_secrets
     from pi_core.agent.schema import CompiledSchema
     from pi_core.agent.stream import EventStream
     from pi_core.agent.subscribers import Listener
@@ -161,7 +161,7 @@ _HOMES = {
     "plugin_api.fan_out": "FanOutUI",
     "plugin_api.project_trust": "ask_for_trust confirm_trust",
     "base.lenient_json": "read_json",
-    "agent.safe_text": "exception_message",
+    "agent.safe_text": "exception_message without_secrets",
     "host.installers": "NPM_SHORT_WAITS is_offline npm_command run_installer",
     "base.paths": "agent_dir below_home expand_home home_dir make_cache",
     "session.lookup": "find_by_prefix find_session list_sessions new_header",
@@ -354,6 +354,7 @@ __all__ = [  # literal, because type checkers read it
     "url_problem",
     "wire_name",
     "with_mcp_tools",
+    "without_secrets",
     "worktree_folder",
     "write_output_file",
 ]

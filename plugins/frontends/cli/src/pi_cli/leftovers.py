@@ -110,10 +110,8 @@ def _limit_exit(exit_code: int) -> None:
     while main.is_alive():
         time.sleep(0.1)
     time.sleep(_SECONDS)
-    frame = sys._current_frames().get(main.ident or 0)  # noqa: SLF001 - documented, and the only way
-    while frame is not None and frame.f_back is not None:
-        frame = frame.f_back
-    code = frame.f_code if frame is not None else None
+    frames = [*frames_outwards(sys._current_frames().get(main.ident or 0))]  # noqa: SLF001 - documented, and the only way
+    code = frames[-1].f_code if frames else None
     name = f"{code.co_qualname!r} ({code.co_filename}, line {code.co_firstlineno})" if code is not None else "unknown"
     _end([f"exit handler {name}"], exit_code)
 

@@ -8,11 +8,11 @@ from functools import partial
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 
+from pi_core import without_secrets
+
 __all__ = ["Redacted", "start_log"]
 
 _SIZE = 5 << 20
-_SHORTEST = 6
-"""Characters of a secret: shorter values are words of any text."""
 
 
 class _PrivateFile(RotatingFileHandler):
@@ -35,13 +35,11 @@ class Redacted(logging.Filter):
 
     def add(self, secrets: list[str]) -> None:
         """Redact these values from now on."""
-        self._secrets.update(each for each in secrets if len(each) >= _SHORTEST)
+        self._secrets.update(secrets)
 
     def clean(self, text: str) -> str:
         """Return a text without the secrets."""
-        for secret in sorted(self._secrets, key=len, reverse=True):
-            text = text.replace(secret, "[redacted]")
-        return text
+        return without_secrets(text, self._secrets)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Redact a record; all pass."""
