@@ -1,13 +1,20 @@
-"""Programs that fork keep working: workers that begin a session of their own, and those that go on with one at rest."""
+"""Programs that fork keep working: workers that begin a session of their own, and those that go on with one at rest.
+
+A child that returns into pi ends before it does anything with what it shares with its parent.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from pi_core.base.process.forks import ForkGuard
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,3 +152,34 @@ def test_a_process_that_leaves_a_completion_with_an_exit_ends_with_its_code(tmp_
 
     assert done.stdout.startswith("('7',) "), done.stderr
     assert done.stdout.count("\n") == 1, "the child went on as a second session"
+
+
+async def test_a_child_does_not_read_what_was_sent_to_its_parent() -> None:
+    loop = asyncio.get_running_loop()
+    guard = ForkGuard(lambda: None)
+    guard.attach()
+    ours, theirs = socket.socketpair()
+    read: asyncio.Future[bytes] = loop.create_future()
+
+    def fork() -> None:
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+
+    def receive() -> None:
+        try:
+            read.set_result(ours.recv(100))
+        except BlockingIOError as error:
+            read.set_exception(error)
+
+    try:
+        ours.setblocking(False)
+        theirs.send(b"the answer")
+        loop.call_soon(fork)
+        loop.call_soon(receive)
+
+        assert await read == b"the answer"
+    finally:
+        guard.release()
+        ours.close()
+        theirs.close()

@@ -74,7 +74,22 @@ class ForkGuard:
             self.in_child = True
             self.plugin = self._plugin_on(sys._getframe(2))  # noqa: SLF001 - the documented way to the stack
             self._on_child()
-            self._loop.call_soon(exit_child, None, self.plugin)  # in case it returns to the event loop before any check
+            _call_next(self._loop, lambda: exit_child(None, self.plugin))  # in case it returns before any check
+
+
+def _call_next(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
+    """Let an event loop call a function before all that it was about to call.
+
+    In a child, that would read what was sent to the parent, and change which sockets the parent's loop watches: they
+    share the sockets, and the system's list of those that are watched.
+    """
+    import asyncio
+
+    ready = getattr(loop, "_ready", None)
+    if ready is None:  # another implementation
+        loop.call_soon(function)
+    else:
+        ready.appendleft(asyncio.Handle(function, (), loop))
 
 
 def exit_if_child(error: BaseException | None = None) -> None:
