@@ -63,12 +63,15 @@ class Tmux:
             time.sleep(0.02)
         return screen
 
+    def says(self, variable: str) -> str:
+        """What tmux knows about the terminal."""
+        command = [*self._tmux, "display-message", "-p", variable]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
     def process(self) -> int:
         """The id of pi, which the shell of the terminal has started."""
-        shell = subprocess.run(
-            [*self._tmux, "display-message", "-p", "#{pane_pid}"], check=True, capture_output=True, text=True
-        ).stdout.strip()
-        return int(subprocess.run(["pgrep", "-P", shell], check=True, capture_output=True, text=True).stdout.split()[0])
+        command = ["pgrep", "-P", self.says("#{pane_pid}")]
+        return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[0])
 
     def close(self) -> None:
         subprocess.run([*self._tmux, "kill-server"], check=False, stderr=subprocess.DEVNULL)
@@ -329,6 +332,37 @@ def test_a_closed_terminal_ends_pi_also_where_its_signal_is_ignored(tmux: Tmux, 
     while subprocess.run(["kill", "-0", str(process)], check=False, stderr=subprocess.DEVNULL).returncode == 0:
         assert time.monotonic() < end, "pi goes on without a terminal"
         time.sleep(0.02)
+
+
+CONTINUED_WHILE_IT_ENDS = """
+import os
+import signal
+import threading
+
+from textual.drivers._writer_thread import WriterThread
+
+def activate(pi):
+    join, once_at_a_time = WriterThread.join, threading.Lock()
+
+    def continued(writer, timeout=None):
+        with once_at_a_time:  # as within join: one that interrupts another may wait for ever
+            os.kill(os.getpid(), signal.SIGCONT)
+            join(writer, timeout)
+
+    WriterThread.join = continued
+"""
+
+
+def test_continued_while_it_ends_it_leaves_the_terminal_as_it_was(tmux: Tmux) -> None:
+    (tmux.work / "continued.py").write_text(CONTINUED_WHILE_IT_ENDS)
+
+    tmux.send(f"{tmux.command} -e continued.py; echo of the shell; {COOKED}", "Enter")
+    tmux.sees("auto")
+    tmux.send("C-d")
+
+    screen = tmux.sees("\nof the shell", "\nicanon")
+    assert "Warning" not in screen
+    assert tmux.says("#{alternate_on}") == "0"
 
 
 DRAWS = """

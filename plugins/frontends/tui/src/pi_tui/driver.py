@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from asyncio import get_running_loop
 from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +23,7 @@ from pi_tui.keys.read import KeyReader
 from pi_tui.squeeze import squeezed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextvars import Context
     from io import TextIOWrapper
     from typing import TextIO
@@ -122,6 +124,7 @@ class ScreenDriver(LinuxDriver):
     ) -> None:
         # Textual and Rich believe COLUMNS and LINES, which a terminal that exports them does not change with its size.
         super().__init__(app, debug=debug, mouse=mouse, size=size or _known(app.terminal.size))
+        self._loop = get_running_loop()
         self._output = _Quiet(app.terminal.output)  # stderr may be a file
         self._file = cast("TextIOWrapper", self._output)
         self._queued = 0
@@ -243,14 +246,34 @@ class ScreenDriver(LinuxDriver):
         self._terminal.lend()
         self._was_left = True
 
-    def _sigcont_application(self, *signaled: Any) -> None:
+    def _sigtstp_application(self, *_signaled: Any) -> None:
+        """Return the terminal and stop; what has borrowed the terminal stops at once."""
+        if self._auto_restart:
+            self._soon(super()._sigtstp_application)
+        else:
+            super()._sigtstp_application()
+
+    def _sigcont_application(self, *_signaled: Any) -> None:
         """Take the terminal over again, also after SIGSTOP, before which it could not be returned."""
-        if self._auto_restart and self._terminal.is_taken:
+        if self._auto_restart:
+            self._soon(self._continue)
+
+    def _soon(self, handle: Callable[[], object]) -> None:
+        """Handle a signal in the event loop.
+
+        Its handler may interrupt anything, such as a wait for the very thread that writes to the terminal: a closed
+        terminal sends SIGHUP and SIGCONT together, so pi is continued while it ends.
+        """
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(lambda: handle() if self._app.is_running else None)
+
+    def _continue(self) -> None:
+        if self._terminal.is_taken:
             if not _in_foreground(self.fileno):
                 os.kill(os.getpid(), signal.SIGSTOP)
                 return
             self.suspend_application_mode()
-        super()._sigcont_application(*signaled)
+        super()._sigcont_application()
 
     def _enable_mouse_support(self) -> None:
         if self._mouse:  # report movements only while a button is held
@@ -297,9 +320,9 @@ def _known(size: tuple[int, int]) -> tuple[int, int] | None:
 
 
 def _in_foreground(descriptor: int) -> bool:
-    """Whether the shell has given this process the terminal."""
+    """Whether the shell has given this process the terminal, or there is no terminal any more."""
     try:
-        return os.tcgetpgrp(descriptor) == os.getpgrp()
+        return os.tcgetpgrp(descriptor) in (0, os.getpgrp())
     except OSError:
         return True
 
