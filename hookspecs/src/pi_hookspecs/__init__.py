@@ -78,6 +78,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_hookspecs.tools import *
     from pi_hookspecs.traces import *
     from pi_hookspecs.ui import *
+    from pi_hookspecs.unanswered import *
     from pi_hookspecs.views import *
     from pi_hookspecs.virtual_models import *
 
@@ -198,6 +199,7 @@ _HOMES: dict[str, str] = {
     "views": "ChangeableSettings ContextUsage SessionTreeNode SessionView SettingsView TreeNavigation",
     "virtual_models": "Route RouteReason RouteRequest VirtualModel",
     "ui": "NoticeLevel UserInterface WidgetPlacement",
+    "unanswered": "mark_unanswered unanswered_reason",
 }
 """Module of this package to the public names that live there."""
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pi_core import FanOutUI
-from pi_hookspecs import AbortController, FormField, UserInterface
+from pi_hookspecs import AbortController, Approval, FormField, UserInterface, mark_unanswered, unanswered_reason
 from pi_testing import FakeUI
 
 
@@ -82,7 +82,7 @@ async def test_a_client_that_leaves_answers_nothing(fan, clients):
     assert await asking
 
 
-async def test_when_the_last_client_leaves_the_dialog_is_dismissed(fan):
+async def test_when_the_last_client_leaves_the_dialog_ends_unanswered(fan):
     client = FakeUI().never_answers()
     leave = fan.add(client)
     asking = asyncio.ensure_future(fan.select("Which?", ["a"]))
@@ -92,9 +92,98 @@ async def test_when_the_last_client_leaves_the_dialog_is_dismissed(fan):
     assert await asking is None
 
 
-async def test_without_a_client_dialogs_are_dismissed(fan):
+async def test_without_a_client_dialogs_end_and_say_that_nobody_was_there(fan):
     assert await fan.confirm("Sure?") is False
+    assert unanswered_reason() == "nobody was there to answer"
+    mark_unanswered(None)
     assert await fan.form([FormField("name")]) is None
+    assert unanswered_reason() == "nobody was there to answer"
+
+
+DIALOGS = [
+    (lambda ui, **how: ui.select("Which?", ["a", "b"], **how), "b"),
+    (lambda ui, **how: ui.confirm("Sure?", **how), True),
+    (lambda ui, **how: ui.input("Name?", **how), "Ada"),
+    (lambda ui, **how: ui.form([FormField("name")], **how), {"name": "Ada"}),
+    (lambda ui, **how: ui.approve(Approval("Run it?"), **how), "once"),
+]
+
+
+@pytest.mark.parametrize(("ask", "answer"), DIALOGS)
+async def test_a_dialog_waits_for_the_next_client_after_the_last_has_left(reports, ask, answer):
+    fan = FanOutUI(reports.append, wait=3600)
+    gone = FakeUI().never_answers()
+    leave = fan.add(gone)
+    asking = asyncio.ensure_future(ask(fan))
+    await gone.opened()
+    leave()
+    await asyncio.sleep(0)
+    assert gone.open_dialogs == 0
+    assert not asking.done()
+
+    fan.add(FakeUI().answers(answer))
+
+    assert await asking == answer
+    assert reports == []
+
+
+@pytest.mark.parametrize(("ask", "answer"), DIALOGS)
+@pytest.mark.parametrize(
+    ("wait", "how", "reason"),
+    [
+        (0.01, {}, "nobody was there to answer within 0 seconds"),
+        (3600, {"timeout": 0.01}, "nobody answered within 0 seconds"),
+    ],
+)
+async def test_a_dialog_that_no_client_answers_in_time_says_so(ask, answer, wait, how, reason):
+    del answer
+    fan = FanOutUI(wait=wait)
+
+    assert not await ask(fan, **how)
+
+    assert unanswered_reason() == reason
+
+
+async def test_a_client_without_a_user_leaves_the_dialog_to_the_others():
+    class Program(FakeUI):
+        async def confirm(self, *_, **__):
+            mark_unanswered("the program has no user")
+            return False
+
+    fan = FanOutUI(wait=3600)
+    leave = fan.add(Program())
+    asking = asyncio.ensure_future(fan.confirm("Sure?"))
+    await asyncio.sleep(0.01)
+    leave()
+    assert not asking.done()
+
+    fan.add(FakeUI().answers(True))
+
+    assert await asking is True
+
+
+async def test_a_refusal_by_a_person_is_an_answer(fan):
+    await fan.confirm("Is somebody there?")
+    fan.add(FakeUI().answers(False))
+
+    assert await fan.confirm("Sure?") is False
+
+    assert unanswered_reason() is None
+
+
+async def test_the_end_of_the_session_ends_dialogs_unanswered():
+    fan = FanOutUI(wait=3600)
+    asking = asyncio.create_task(answered(fan.confirm("Sure?")))
+    await asyncio.sleep(0)
+
+    fan.end_dialogs("the session was ended")
+
+    assert await asking == (False, "the session was ended")
+
+
+async def answered(asking):
+    """Return the answer, and why there was none."""
+    return await asking, unanswered_reason()
 
 
 async def test_an_abort_dismisses_the_dialog_everywhere(fan, clients):

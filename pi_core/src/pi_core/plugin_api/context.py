@@ -11,7 +11,7 @@ from pi_core.plugin_api.plugin_ui import plugin_ui
 from pi_core.plugin_api.session_models import SessionModels
 from pi_core.plugin_api.settings import PluginSettings
 from pi_core.session import ReadOnlySession
-from pi_hookspecs import AgentBusy, ToolCall, ToolResult, UserError
+from pi_hookspecs import AgentBusy, ToolCall, ToolResult, UserError, mark_unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -70,6 +70,9 @@ class _NoProcesses:
         raise UserError(f"{NO_KEEPER} {plugin_for('ProcessKeeper')}")
 
 
+_NO_USER = "there is no user to ask"
+
+
 class NoUserInterface:
     """A user interface without a user: dialogs return immediately, as if dismissed.
 
@@ -83,26 +86,31 @@ class NoUserInterface:
     async def select(self, title: str, options: Sequence[str], **_: Any) -> str | None:
         """Return None, as for a dismissed dialog."""
         del title, options
+        mark_unanswered(_NO_USER)
         return None
 
     async def confirm(self, title: str, message: str = "", **_: Any) -> bool:
         """Return False, as for a dismissed dialog."""
         del title, message
+        mark_unanswered(_NO_USER)
         return False
 
     async def input(self, title: str, placeholder: str | None = None, **_: Any) -> str | None:
         """Return None, as for a dismissed dialog."""
         del title, placeholder
+        mark_unanswered(_NO_USER)
         return None
 
     async def editor(self, title: str, prefill: str = "") -> str | None:
         """Return None, as for a dismissed dialog."""
         del title, prefill
+        mark_unanswered(_NO_USER)
         return None
 
     async def form(self, fields: Sequence[FormField], **_: Any) -> dict[str, Any] | None:
         """Return None, as for a dismissed dialog."""
         del fields
+        mark_unanswered(_NO_USER)
         return None
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:

@@ -12,7 +12,17 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AbortSignal, Approval, UserInterface
 
-__all__ = ["DialogRequest", "DialogUI"]
+__all__ = ["DialogRequest", "DialogUI", "format_seconds"]
+
+_HOUR = 3600.0
+_MINUTE = 60.0
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a period in words: ``24 hours``, ``1 minute``, ``2.5 seconds``."""
+    unit, name = next((each for each in ((_HOUR, "hour"), (_MINUTE, "minute")) if seconds >= each[0]), (1.0, "second"))
+    count = round(seconds / unit, 1)
+    return f"{count:g} {name}" if count == 1 else f"{count:g} {name}s"
 
 
 @frozen(kw_only=True)

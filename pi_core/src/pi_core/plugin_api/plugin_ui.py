@@ -6,6 +6,7 @@ components itself; for all others, components are rendered to lines.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Coroutine
 from contextlib import nullcontext
 from functools import partial
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast, get_args
 
 from attrs import evolve
 
-from pi_hookspecs import UserError, WidgetPlacement
+from pi_core.plugin_api.dialogs import format_seconds
+from pi_hookspecs import UserError, WidgetPlacement, mark_unanswered, unanswered_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.parts import Parts
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_hookspecs import (
+        AbortSignal,
         Activity,
         Approval,
         AutocompleteProvider,
@@ -148,8 +151,13 @@ class _PluginUI:
         **how: Any,
     ) -> T:
         """Open a dialog; if it has a kind, ``ui_prompt_start`` and ``ui_prompt_end`` report it."""
+        mark_unanswered(None)
+        begun = time.monotonic()
         with self._hooks.deadline_paused(), self._reported(kind, title):
-            return await ask(*arguments, **how)
+            answer = await ask(*arguments, **how)
+        if not answer and unanswered_reason() is None:
+            mark_unanswered(_why_unanswered(time.monotonic() - begun, **how))
+        return answer
 
     def _reported(self, kind: UIPromptKind | None, title: str | None) -> AbstractContextManager[None]:
         if kind is None or self._parts is None or not self._parts.runtime.front_end.has_ui:
@@ -312,6 +320,17 @@ class _PluginUI:
         if not iscoroutinefunction(member):
             return member
         return lambda *arguments, **how: Dialog(name, self._asked(None, None, member, *arguments, **how))
+
+
+def _why_unanswered(
+    elapsed: float, *, signal: AbortSignal | None = None, timeout: float | None = None, **_: object
+) -> str | None:
+    """Return why a dialog was not answered, as of ``mark_unanswered``, from what any front end does."""
+    if signal is not None and signal.aborted:
+        return "the question was withdrawn because the run was stopped"
+    if timeout is not None and elapsed >= timeout:
+        return f"nobody answered within {format_seconds(timeout)}"
+    return None
 
 
 """Schemes that open a page or a new e-mail; other schemes may run programs or read files."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pi_core.hooks.acting import acting_plugin
 from pi_core.host.grants import FILE, is_granted
 from pi_core.settings.values import name_of, steps_of
-from pi_hookspecs import UnknownName, UserError
+from pi_hookspecs import UnknownName, UserError, unanswered_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,8 @@ class PluginSettings:
             )
         what = f"{name} = {short_json(value)}"
         if await ctx.ui.approve(Approval(f"Let {by} change the setting {name}?", what=what, why=place)) is None:
-            raise UserError(f"Setting {name!r} was not changed: the user did not allow {by} to do so.")
+            why = unanswered_reason() or f"the user did not allow {by} to do so"
+            raise UserError(f"Setting {name!r} was not changed: {why}.")
 
 
 def _check(runtime: Runtime, steps: Sequence[str], value: Any) -> None:

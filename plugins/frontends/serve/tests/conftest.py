@@ -85,6 +85,12 @@ class Served:
         self.members.append(Member(*await asyncio.open_unix_connection(str(self.path), limit=2**16)))
         return self.members[-1]
 
+    async def until_left(self) -> None:
+        """Wait until the server has noticed that all clients are gone."""
+        async with asyncio.timeout(SECONDS):
+            while self.server.has_clients:  # noqa: ASYNC110 - the server announces it to nobody
+                await asyncio.sleep(0.01)
+
     async def join(self, **hello: Any) -> Member:
         member = await self.connect()
         member.send(type="hello", **hello)
@@ -110,7 +116,11 @@ async def served(tmp_path, script, pi_host, pi_options) -> AsyncIterator[Served]
     server = SessionServer(session)
     session.ui, session.has_ui = server.ui, True
     async with listening(server, tmp_path / "s"):
+        started = asyncio.Event()
+        session.subscribe(lambda *_: started.set(), "session_start")
         serving = asyncio.create_task(server.serve())
+        await started.wait()
+        await asyncio.sleep(0)
         found = Served(server, session, tmp_path / "s")
         yield found
         server.end(0)

@@ -106,6 +106,60 @@ async def test_a_controller_that_goes_leaves_its_dialogs_to_the_others(served) -
     assert await asked is True
 
 
+async def test_a_question_waits_for_the_client_that_comes_next(served) -> None:
+    leaving = await served.join()
+    asked = asyncio.ensure_future(served.session.ui.confirm("Delete it?"))
+    await leaving.event("extension_ui_request")
+    leaving.close()
+    await served.until_left()
+
+    back = await served.join()
+    request = await back.event("extension_ui_request")
+    assert not asked.done()
+    back.send(type="extension_ui_response", id=request["id"], confirmed=True)
+
+    assert await asked is True
+
+
+async def test_a_program_without_a_user_leaves_a_question_to_others(served) -> None:
+    program = await served.join()
+    asked = asyncio.ensure_future(served.session.ui.confirm("Delete it?"))
+    request = await program.event("extension_ui_request")
+    program.send(type="extension_ui_response", id=request["id"], cancelled=True, unanswered=True)
+    await program.event("extension_ui_closed")
+    assert not asked.done()
+
+    person = await served.join()
+    request = await person.event("extension_ui_request")
+    person.send(type="extension_ui_response", id=request["id"], confirmed=True)
+
+    assert await asked is True
+
+
+async def test_a_question_without_a_client_waits_for_the_first(served) -> None:
+    asked = asyncio.ensure_future(served.session.ui.select("Which?", ["a", "b"]))
+
+    first = await served.join()
+    request = await first.event("extension_ui_request")
+    first.send(type="extension_ui_response", id=request["id"], value="b")
+
+    assert await asked == "b"
+
+
+async def test_the_end_of_the_session_ends_a_question_that_nobody_answers(served) -> None:
+    asked = asyncio.ensure_future(served.session.ui.confirm("Delete it?"))
+    await asyncio.sleep(0)
+
+    served.server.end(0)
+
+    assert await asked is False
+
+
+@pytest.mark.pi(settings={"serve": {"questionHours": 0}})
+async def test_the_user_can_choose_that_no_question_waits(served) -> None:
+    assert await served.session.ui.confirm("Delete it?") is False
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [

@@ -202,7 +202,31 @@ async def test_notices_are_not_answered_and_dialogs_without_a_user_are_dismissed
     pi.send(type="extension_ui_request", id="n", method="notify", message="Hello")
     pi.send(type="extension_ui_request", id="d", method="input", title="Name?")
 
-    assert await pi.receive() == {"type": "extension_ui_response", "id": "d", "cancelled": True}
+    assert await pi.receive() == {"type": "extension_ui_response", "id": "d", "cancelled": True, "unanswered": True}
+
+
+async def test_a_client_that_ends_answers_no_dialog(ends):
+    streams, pi = ends
+    opened = asyncio.Event()
+
+    async def never(_request):
+        opened.set()
+        await asyncio.Event().wait()
+
+    client = PiClient.over(*streams, never)
+    pi.send(type="extension_ui_request", id="d", method="confirm", title="Sure?")
+    await opened.wait()
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        if "_ask_user" in repr(task.get_coro()):
+            task.cancel()  # as asyncio.run does at the end of a program
+    await asyncio.sleep(0)
+    asking = asyncio.create_task(client.abort())
+
+    assert (await pi.receive())["type"] == "abort"
+    await asyncio.wait([asking], timeout=0)
+    asking.cancel()
+    pi.writer.close()
+    await client.close()
 
 
 async def test_noise_on_the_line_is_passed_over(client, pi):

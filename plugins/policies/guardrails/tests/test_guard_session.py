@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pi_guardrails
-from pi_core import Settings
+from pi_core import FanOutUI, Settings
 from pi_testing import for_each, make_tool, text, tool_call
 
 if TYPE_CHECKING:
@@ -69,6 +69,18 @@ async def test_a_refusal_names_rule_reason_and_how_to_allow(
     assert result.startswith("Guardrails refused this call (delete): it deletes folders and everything in them")
     assert "the user was asked and refused" in result
     assert "guardrails.rules" in result
+
+
+async def test_a_question_that_nobody_answers_is_not_reported_as_a_refusal_by_the_user(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool]
+) -> None:
+    pi_session.ui, pi_session.has_ui = FanOutUI(wait=0.01), True
+
+    result = await run(pi_session, script, command="rm -rf build")
+
+    assert not fake_tools["bash"].calls
+    assert "nobody was there to answer within" in result
+    assert "the user was asked" not in result
 
 
 async def test_without_anybody_to_ask_the_call_is_refused(

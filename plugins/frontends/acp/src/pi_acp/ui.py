@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp.permissions import chosen_option
 from pi_core import DialogUI, ask_fields, field_problem, label_of
-from pi_hookspecs import FormField
+from pi_hookspecs import FormField, mark_unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pi_hookspecs import AbortSignal, Approval, NoticeLevel, ToolCallEvent
 
 __all__ = ["AcpUI"]
+
+_NOT_ANSWERED = "the editor did not answer the question"
 
 _LEVELS = {"info": "", "warning": "Warning: ", "error": "Error: "}
 
@@ -112,6 +114,7 @@ class AcpUI(DialogUI):
             "session/request_permission", {"toolCall": call, "options": options}, signal=signal, seconds=seconds
         )
         self._client.update("tool_call_update", toolCallId=call_id, status="completed")
+        mark_unanswered(_NOT_ANSWERED if answer is None else None)
         return chosen_option(answer, {each["optionId"] for each in options})
 
     async def form(
@@ -144,6 +147,7 @@ class AcpUI(DialogUI):
         self, asked: FormField, title: str, signal: AbortSignal | None, seconds: float | None
     ) -> str | None:
         if not self._client.can.has_forms:
+            mark_unanswered("the editor cannot ask for a text")
             return None
         content = await self._elicit([asked], title, signal, seconds)
         return None if content is None else str(content.get("text", asked.default or ""))
@@ -158,6 +162,7 @@ class AcpUI(DialogUI):
         }
         asked = {"mode": "form", "message": message, "requestedSchema": schema}
         answer = await self._client.ask("elicitation/create", asked, signal=signal, seconds=seconds)
+        mark_unanswered(_NOT_ANSWERED if answer is None else None)
         if answer is None or answer.get("action") != "accept":
             return None
         content = answer.get("content")

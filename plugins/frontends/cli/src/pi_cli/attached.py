@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_cli.options import Options, Prompt
-    from pi_client import Event, ServedSession
+    from pi_client import Event, ServedSession, UiRequest
     from pi_core import PluginHost
     from pi_hookspecs import AssistantMessage, SettingsView
 
@@ -159,11 +159,18 @@ def _client_errors() -> Iterator[None]:
 
 
 async def _ask(socket: str, prompts: Sequence[Prompt], screen: Screen) -> int:
-    from pi_client import PiClient
+    from pi_client import UNANSWERED, PiClient
     from pi_client.values import Image
 
     shown = EventText(screen)
-    async with await PiClient.connect(socket, client="pi -p --attach") as client:
+
+    def leave_to_others(request: UiRequest) -> object:
+        if request.is_dialog:
+            title = " ".join(request.title.split())
+            shown.warn(f"A question waits in the session: {title[:200]} Answer it with pi attach, or on its page")
+        return UNANSWERED
+
+    async with await PiClient.connect(socket, client="pi -p --attach", on_ui=leave_to_others) as client:
         for prompt in prompts:
             images = [Image(data=each.data, mime_type=each.mime_type) for each in prompt.images]
             async for event in client.stream(prompt.text, images):

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pi_core import DialogUI
+from pi_hookspecs import mark_unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pi_jupyter.cell_thread import CellThread
 
 __all__ = ["NotebookUI"]
+
+_NO_USER = object()
 
 
 class NotebookUI(DialogUI):
@@ -43,7 +46,11 @@ class NotebookUI(DialogUI):
         self.before()
         if self._thread.is_awaited and has_user(self._shell):
             return await self._ask_with_widgets(dialog)
-        return await self._thread.in_cell(lambda: _ask(dialog))
+        answer = await self._thread.in_cell(lambda: _ask(dialog))
+        if answer is _NO_USER:
+            mark_unanswered("there is no user to ask: a program executes the notebook")
+            return None
+        return answer
 
     async def _ask_with_widgets(self, dialog: DialogRequest) -> Any:
         from pi_jupyter.widgets import show_dialog
@@ -81,7 +88,7 @@ def _ask(dialog: DialogRequest) -> Any:
         return _choose(dialog.options) if dialog.kind == "select" else _answer(dialog)
     except (EOFError, NotImplementedError):  # IPython's StdinNotImplementedError is one
         print("There is no user to answer, which counts as no.", flush=True)  # noqa: T201 - as above
-        return None
+        return _NO_USER
 
 
 def _answer(dialog: DialogRequest) -> Any:

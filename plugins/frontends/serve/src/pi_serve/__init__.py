@@ -9,13 +9,23 @@ from pi_hookspecs import Flag, Mode, Subcommand, hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["register_flags", "register_modes", "register_subcommands"]
+    from pi_hookspecs import PluginSetting
+
+__all__ = ["register_flags", "register_modes", "register_settings", "register_subcommands"]
 
 
 @hookimpl
 def register_modes() -> Sequence[Mode]:
     """Add ``--mode serve``, which ``pi serve`` runs."""
     return [Mode("serve", run=_run, description="Serve the session over a socket, as pi serve does")]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``serve.*``."""
+    from pi_serve.settings import SETTINGS
+
+    return SETTINGS
 
 
 @hookimpl

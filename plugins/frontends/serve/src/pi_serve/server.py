@@ -13,6 +13,7 @@ from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
 from pi_serve.client import Client, refused_unless_allowed
 from pi_serve.feed import Feed
 from pi_serve.hello import parse_hello
+from pi_serve.settings import question_seconds
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Collection, Iterable
@@ -66,6 +67,11 @@ class SessionServer:
         """The id of the session that is served now; a command can replace the one that was served first."""
         return self._session.session_id
 
+    @property
+    def has_clients(self) -> bool:
+        """Whether a client is connected, which may only observe."""
+        return bool(self._clients)
+
     def end(self, exit_code: int) -> None:
         """Ask the server to end."""
         if not self._ended.done():
@@ -81,6 +87,7 @@ class SessionServer:
         shutdown = asyncio.create_task(self._until_shutdown())
         try:
             await self._session.start()
+            self.ui.wait = question_seconds(self._session.settings)  # not before: no client may be able to come yet
             self._wait_for_clients()
             return await self._ended
         finally:
@@ -224,9 +231,7 @@ class SessionServer:
         self._session.request_abort("Session ended")
         self._session.abort_bash()
         clients = [*self._clients]
-        for client in clients:
-            if client.ui is not None:
-                client.ui.dismiss_all()
+        self.ui.end_dialogs("the session was ended")
         await self._session.dispose()
         for client in clients:
             await client.stop()

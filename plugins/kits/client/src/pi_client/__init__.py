@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from pi_client.blocking import BlockingPiClient
     from pi_client.client import PiClient
     from pi_client.errors import CommandFailed, ConnectionLost, PiClientError, ProtocolError
-    from pi_client.events import Event, UiRequest
+    from pi_client.events import UNANSWERED, Event, UiRequest
     from pi_client.served import ServedSession, find_served, served_sessions
     from pi_client.values import Image
 
 __all__ = [
+    "UNANSWERED",
     "BlockingPiClient",
     "CommandFailed",
     "ConnectionLost",
@@ -48,6 +49,7 @@ _HOMES = {
     "PiClientError": "errors",
     "ProtocolError": "errors",
     "ServedSession": "served",
+    "UNANSWERED": "events",
     "UiRequest": "events",
     "find_served": "served",
     "served_sessions": "served",

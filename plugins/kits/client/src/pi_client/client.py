@@ -60,7 +60,8 @@ class PiClient(CommandMethods):
             command: The program to run.
             cwd: Its working directory.
             env: Its environment; this process's when None.
-            on_ui: Answers dialogs of plugins; they are dismissed when None.
+            on_ui: Answers dialogs of plugins; None dismisses one. Without it, or if it returns ``UNANSWERED``, pi
+                learns that this client has no user: a served session leaves the dialog to other clients.
             stderr: As in ``subprocess.Popen``; this process's when None.
         """
         return Starting((*command, "--mode", "rpc", *arguments), cwd, env, on_ui, stderr)

@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pi_client.errors import CommandFailed, ConnectionLost, ProtocolError
-from pi_client.events import Event, UiRequest
+from pi_client.events import UNANSWERED, Event, UiRequest
 from pi_client.fields import Mismatch
 from pi_client.framing import LineSplitter
 
@@ -25,8 +25,11 @@ __all__ = ["Connection", "UiHandler"]
 
 R = TypeVar("R")
 
-UiHandler: TypeAlias = "Callable[[UiRequest], Awaitable[str | bool | None] | str | bool | None]"
-"""Answers plugins' dialogs: a string, True or False for ``confirm``, None to dismiss. Also called with notices."""
+UiHandler: TypeAlias = "Callable[[UiRequest], Awaitable[object] | object]"
+"""Answers plugins' dialogs: a string, True or False for ``confirm``, None to dismiss, ``UNANSWERED`` without a user.
+
+Also called with notices.
+"""
 
 _CHUNK = 256 * 1024
 
@@ -39,7 +42,7 @@ class Connection:
     Args:
         reader: pi's stdout.
         writer: pi's stdin.
-        on_ui: Answers dialogs; they are dismissed when None.
+        on_ui: Answers dialogs. If None, or if it returns ``UNANSWERED``, the reply says that this client has no user.
     """
 
     def __init__(
@@ -157,17 +160,24 @@ class Connection:
 
     async def _ask_user(self, data: JsonObject) -> None:
         request = UiRequest(str(data.get("method")), data)
-        answer: Any = None
+        answer: Any = UNANSWERED
         try:
             if self._on_ui is not None:
                 answer = self._on_ui(request)
                 if inspect.isawaitable(answer):
                     answer = await answer
-        finally:
-            if request.is_dialog:
-                reply = {"cancelled": True} if answer is None else _reply(request, answer)
-                with suppress(ConnectionLost):
-                    await self._send({"type": "extension_ui_response", "id": data.get("id"), **reply})
+        except asyncio.CancelledError:  # closed elsewhere, or this client ends: neither is an answer of its user
+            raise
+        except BaseException:
+            await self._reply_to(request, UNANSWERED)
+            raise
+        await self._reply_to(request, answer)
+
+    async def _reply_to(self, request: UiRequest, answer: Any) -> None:
+        if not request.is_dialog:
+            return
+        with suppress(ConnectionLost):
+            await self._send({"type": "extension_ui_response", "id": request.data.get("id"), **_reply(request, answer)})
 
     # The end
 
@@ -188,5 +198,9 @@ class Connection:
             task.cancel()
 
 
-def _reply(request: UiRequest, answer: str | bool) -> JsonObject:  # noqa: FBT001 - the answer of a confirm
+def _reply(request: UiRequest, answer: Any) -> JsonObject:
+    if answer is UNANSWERED:
+        return {"cancelled": True, "unanswered": True}
+    if answer is None:
+        return {"cancelled": True}
     return {"confirmed": answer is True} if request.method == "confirm" else {"value": str(answer)}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from attrs import frozen
 
 from pi_client.fields import FLAG, INTEGER, OBJECT, TEXT, Kind, choice, list_of, object_with
 from pi_client.values import ENTRY, LEVEL, MESSAGE, JsonObject
 
-__all__ = ["DIALOGS", "EVENTS", "UI_METHODS", "UPDATES", "Event", "UiRequest"]
+__all__ = ["DIALOGS", "EVENTS", "UI_METHODS", "UNANSWERED", "UPDATES", "Event", "UiRequest"]
 
 _ANY = Kind("anything", {}, lambda value: value)
 _REASON = choice("manual", "threshold", "overflow")
@@ -98,6 +98,10 @@ UI_METHODS: dict[str, Fields] = {
     "set_editor_text": {"text": TEXT},
 }
 """The methods of an ``extension_ui_request``."""
+
+
+UNANSWERED: Final = object()
+"""What a handler of dialogs returns if there is no user to ask, as opposed to None, with which a user dismisses one."""
 
 
 @frozen

@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_core import DialogUI, dumps
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, mark_unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pi_hookspecs import AbortSignal, Activity, NoticeLevel
 
 __all__ = ["RpcUI", "Sender"]
+
+_GONE = "nobody was there to answer, because the program that asks the user has disconnected"
+_NO_USER = "nobody was there to answer, because the connected program has no user"
 
 
 class Sender(Protocol):
@@ -98,6 +101,7 @@ class RpcUI(DialogUI):
         self, method: str, signal: AbortSignal | None, seconds: float | None, **fields: Any
     ) -> Mapping[str, Any]:
         if self._over or (signal is not None and signal.aborted):
+            mark_unanswered(_GONE if self._over else None)
             return {}
         request_id = f"ui-{next(self._ids)}"
         waiting = self._open[request_id] = asyncio.get_running_loop().create_future()
@@ -107,6 +111,7 @@ class RpcUI(DialogUI):
             self._notify_client(method, request_id, **fields, timeout=limit)
             await asyncio.wait([waiting], timeout=seconds)
             reply: Mapping[str, Any] = waiting.result() if waiting.done() else {}
+            mark_unanswered(self._why_unanswered(reply))
             return {} if reply.get("cancelled") is True else reply
         finally:
             del self._open[request_id]
@@ -114,6 +119,12 @@ class RpcUI(DialogUI):
                 forget()
             if self._tells_end and not self._over:
                 self._sender.send_line(dumps({"type": "extension_ui_closed", "id": request_id}))
+
+    def _why_unanswered(self, reply: Mapping[str, Any]) -> str | None:
+        """Return why nobody answered, as of ``mark_unanswered``."""
+        if self._over:
+            return _GONE
+        return _NO_USER if reply.get("unanswered") is True else None
 
     # Notices
 

@@ -232,7 +232,7 @@ class Gate:
     async def _is_raised(self, reached: Reached, reason: str) -> bool:
         """Ask the user what to do about a limit; return whether to continue."""
         limit, account = reached.limit, self.account
-        from pi_hookspecs import Approval, ApprovalChoice
+        from pi_hookspecs import Approval, ApprovalChoice, unanswered_reason
 
         stop = ApprovalChoice("no", "Stop", allows=False, key="n")
         choices = (*(ApprovalChoice(answer, label, key=key) for answer, label, key in _CHOICES), stop)
@@ -247,7 +247,8 @@ class Gate:
         if reached.used < account.allowed(limit):
             account.noticed.add(limit)  # the question was a notice
             return True
-        account.declined.add(limit.setting)
+        if unanswered_reason() is None:  # else the next request asks again
+            account.declined.add(limit.setting)
         return False
 
     async def _announce(self, reached: Reached, reason: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_guardrails.findings import Finding, worst
 from pi_guardrails.policy import Policy, allowing_rule, how_to_allow
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, unanswered_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext, *, is
     if gravest.verdict == "ask" and ctx.has_ui:
         if await _is_approved(tool, arguments, [each for each in findings if each.verdict == "ask"], ctx):
             return None
-        return _explained(gravest, tool, "the user was asked and refused")
+        return _explained(gravest, tool, unanswered_reason() or "the user was asked and refused")
     return _explained(gravest, tool, "there is no user to ask" if gravest.verdict == "ask" else "never allowed")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import ToolCallResult
+from pi_hookspecs import ToolCallResult, unanswered_reason
 from pi_written_calls.settings import ID, mode_of
 
 if TYPE_CHECKING:
@@ -29,4 +29,7 @@ async def ask(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
         f"Run {event.tool_name}?", f"The model wrote this call as text:\n{event.tool_name} {shown}"
     ):
         return None
+    if (unanswered := unanswered_reason()) is not None:
+        why = f"This call was written as text and did not run, because the user wants to be asked, and {unanswered}."
+        return ToolCallResult(block=True, reason=why)
     return ToolCallResult(block=True, reason="The user does not want this call, which was written as text, to run.")

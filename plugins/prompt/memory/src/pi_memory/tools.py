@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from pi_core import below_home, change_text
-from pi_hookspecs import Approval, ToolContext, ToolResult, UserError, approval_choices, tool
+from pi_hookspecs import Approval, ToolContext, ToolResult, UserError, approval_choices, tool, unanswered_reason
 from pi_memory.document import add, cleaned, entries, find, remove
 from pi_memory.kind import MAX_BYTES
 from pi_memory.outside import outside_sources
@@ -115,7 +115,7 @@ async def _confirm(ctx: ToolContext, title: str, what: str, why: str, means: str
         return
     approval = Approval(title, what=what, why=why, choices=approval_choices(once=means))
     if await ctx.ui.approve(approval, signal=ctx.signal) is None:
-        raise UserError("The user refused. Nothing was changed.")
+        raise UserError(f"Nothing was changed: {unanswered_reason() or 'the user refused'}.")
 
 
 async def _change(path: Path, edit: Callable[[str | None], str | None]) -> bool:

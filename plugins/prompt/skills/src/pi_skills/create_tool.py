@@ -6,7 +6,16 @@ import asyncio
 import json
 from pathlib import Path
 
-from pi_hookspecs import Approval, ResourceFile, ToolContext, ToolResult, UserError, approval_choices, tool
+from pi_hookspecs import (
+    Approval,
+    ResourceFile,
+    ToolContext,
+    ToolResult,
+    UserError,
+    approval_choices,
+    tool,
+    unanswered_reason,
+)
 from pi_skills.skill_file import read_skill
 
 __all__ = ["create_skill"]
@@ -30,7 +39,9 @@ async def create_skill(name: str, description: str, body: str, ctx: ToolContext)
     if known is not None:
         raise UserError(f"The skill {name!r} already exists: {known.path}. Change that file, or choose another name")
     if ctx.has_ui and not await _is_allowed(name, path, text, ctx):
-        raise UserError(f"The user does not want the skill {name!r}")
+        unanswered = unanswered_reason()
+        not_wanted = f"The user does not want the skill {name!r}"
+        raise UserError(f"The skill {name!r} was not created: {unanswered}" if unanswered else not_wanted)
     await asyncio.to_thread(_write, path, text)
     return ToolResult.text(f"Created the skill {name!r} in {path}", details={"name": name, "path": str(path)})
 

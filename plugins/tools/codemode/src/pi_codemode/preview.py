@@ -27,12 +27,14 @@ async def refusal(code: str, functions: Mapping[str, Function], ctx: ToolContext
     listed = "\n".join(rows[:_MOST_ROWS])
     more = f"\n... and {len(rows) - _MOST_ROWS} more" if len(rows) > _MOST_ROWS else ""
     plan = f"{listed}{more}" if rows else "It names no tool."
-    from pi_hookspecs import Approval
+    from pi_hookspecs import Approval, unanswered_reason
 
     why = "The setting codemode.preview asks about each script before it runs."
     approval = Approval("Run this script?", what=f"{plan}\n\n{code.strip()}", why=why)
     if await ctx.ui.approve(approval, signal=ctx.signal) is not None:
         return None
+    if (unanswered := unanswered_reason()) is not None:
+        return f"The setting codemode.preview is on, and {unanswered}. The script did not run."
     return "The user has seen the script and refused to run it. Ask the user what to do instead."
 
 

@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import Approval, PiError, approval_choices
+from pi_hookspecs import Approval, PiError, approval_choices, unanswered_reason
 from pi_mcp.approvals import Approvals
 from pi_mcp.cache import ListingCache
 from pi_mcp.config import load_servers
@@ -234,6 +234,8 @@ class Hub:
             if await self._ctx.ui.approve(approval) is not None:
                 self._approvals.add(server)
                 return True
+            if unanswered_reason() is not None:
+                return False  # not refused: the next time it is asked again
         else:
             text = f"MCP: {server.name} of {server.origin} is not started, because it was not approved"
             self._ctx.ui.notify(f"{text}; start pi in a terminal to be asked", "warning")

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pi_core import pattern_matches, url_problem
-from pi_hookspecs import Approval, Context, FormField, FormOption, SideRequest, TextContent, UserError, UserMessage
+from pi_hookspecs import (
+    Approval,
+    Context,
+    FormField,
+    FormOption,
+    SideRequest,
+    TextContent,
+    UserError,
+    UserMessage,
+    unanswered_reason,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +58,7 @@ class Questions:
             return {"action": "decline"}
         if not fields:
             agreed = await self._ctx.ui.confirm(title, question.get("message") or "")
-            return {"action": "accept", "content": {}} if agreed else {"action": "decline"}
+            return {"action": "accept", "content": {}} if agreed else _refused()
         values = await self._ctx.ui.form(fields, title=title, message=question.get("message") or "")
         return {"action": "cancel"} if values is None else {"action": "accept", "content": values}
 
@@ -59,7 +69,7 @@ class Questions:
         title = f"The MCP server {self._server.name!r} wants to open a page of {urlsplit(url).hostname!r}"
         message = question.get("message") or ""
         if await self._ctx.ui.approve(Approval(title, what=url, why=message)) is None:
-            return {"action": "decline"}
+            return _refused()
         try:
             self._ctx.ui.open_url(url)
         except UserError:
@@ -81,6 +91,11 @@ class Questions:
             return None
         found = "".join(each.text for each in answer.content if isinstance(each, TextContent))
         return {"text": found, "model": answer.model}
+
+
+def _refused() -> dict[str, Any]:
+    """Return the answer without consent: MCP calls it ``decline`` if a person refused, else ``cancel``."""
+    return {"action": "decline" if unanswered_reason() is None else "cancel"}
 
 
 def _text_of(content: Any) -> str:

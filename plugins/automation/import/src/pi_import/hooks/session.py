@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, unanswered_reason
 from pi_import.hooks.file import FILE, Program, matching, read_programs
 from pi_import.hooks.running import Runner
 from pi_import.tool_forms import from_claude, to_claude, to_gemini
@@ -122,7 +122,7 @@ class SessionHooks:
         if answer is None:
             return None
         if answer.decision == "ask" and not answer.stop and not await self._is_confirmed(event, answer, ctx):
-            refused = "the user refused" if ctx.has_ui else "there is no user to ask"
+            refused = (unanswered_reason() or "the user refused") if ctx.has_ui else "there is no user to ask"
             return ToolCallResult(block=True, reason=f"{answer.reason or 'A hook asks about this call'}; {refused}.")
         if answer.decision == "deny" or answer.stop:
             return ToolCallResult(block=True, reason=answer.reason or "A hook refused it.", terminate=answer.stop)
