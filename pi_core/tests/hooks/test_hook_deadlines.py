@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, Timeouts
+from pi_core.hooks.running_call import MOST_EXCUSED, current_call
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import (
     AbortController,
@@ -75,6 +76,39 @@ async def hang(event: Any) -> None:
 
 
 # Waiting for too long
+
+
+@pytest.mark.parametrize("ends_first", [True, False], ids=["its answer is there first", "the timer is there first"])
+async def test_time_in_which_another_plugin_held_up_the_event_loop_does_not_count(ends_first):
+    released = asyncio.Event()
+
+    async def waits(event: Any) -> None:
+        await released.wait()
+        if not ends_first:
+            await asyncio.sleep(0.01)
+
+    asked = Asked(innocent=waits)
+    call = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    time.sleep(5 * SOON)  # noqa: ASYNC251 - as a plugin does
+    released.set()
+    await call
+
+    assert asked.failures == []
+
+
+async def test_a_call_that_holds_up_the_event_loop_again_and_again_meets_its_deadline():
+    async def blocks(event: Any) -> None:
+        current_call.get().started -= 2 * MOST_EXCUSED
+        current_call.get().excuse(2 * MOST_EXCUSED)
+        await asyncio.sleep(FOR_EVER)
+
+    asked = Asked(guilty=blocks)
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.kinds == [("guilty", "deadline")]
 
 
 async def test_the_user_learns_which_call_is_waited_for_and_may_skip_it():

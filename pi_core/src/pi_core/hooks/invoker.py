@@ -99,7 +99,7 @@ class Invoker:
         took = clock() - running.started
         was_cancelled = running.cancellations or call.task.cancelling() > running.requests
         needs_check = was_cancelled or running.blocked is not None or took > implementation.deadline
-        if needs_check and not await self._answer_counts(running):
+        if needs_check and not await self._answer_counts(running, has_waited=suspended is not None):
             return _no_answer(call, implementation)
         if problem is not None:
             self._count_failure(running, "answer", problem + function_location(implementation.function))
@@ -137,8 +137,12 @@ class Invoker:
             self.suspect = implementation
             raise error if cancelled else asyncio.CancelledError
 
-    async def _answer_counts(self, running: RunningCall) -> bool:
+    async def _answer_counts(self, running: RunningCall, *, has_waited: bool) -> bool:
         """Return whether to use the answer of a call that was cancelled or took long.
+
+        Args:
+            running: The call.
+            has_waited: Whether it has awaited something, so that others could hold it up.
 
         Raises:
             CancelledError: The call swallowed a cancellation of the whole task.
@@ -147,6 +151,8 @@ class Invoker:
         if await running.withdraw_cancellations():
             self.suspect = running.implementation
             raise asyncio.CancelledError
+        if has_waited:
+            self.watchdog.excuse(running)
         if self._report_overrun(running):
             return False
         if running.cancellations and running.call.hook.refuses:

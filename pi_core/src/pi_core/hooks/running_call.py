@@ -13,7 +13,7 @@ from pi_hookspecs import ABORT_GRACE
 if TYPE_CHECKING:
     from pi_core.hooks.records import HookCall, HookImplementation
 
-__all__ = ["CANCELLATIONS", "RunningCall", "current_call", "is_in_hook"]
+__all__ = ["CANCELLATIONS", "MOST_EXCUSED", "RunningCall", "current_call", "is_in_hook"]
 
 current_call: ContextVar[RunningCall | None] = ContextVar("current_call", default=None)
 """The hook call in which the current task runs; dialogs pause its clock."""
@@ -28,6 +28,12 @@ def is_in_hook() -> bool:
 CANCELLATIONS = 3
 """A call that continues after this many cancellations, one per tick, is abandoned."""
 
+MOST_EXCUSED = 30.0
+"""Seconds of a standing event loop that are left out of one call's time; the call itself may hold the loop up.
+
+It is more than code may block the loop by default until it is interrupted.
+"""
+
 
 class RunningCall:
     """One call of an implementation, from its start to its end.
@@ -35,6 +41,7 @@ class RunningCall:
     Attributes:
         answer: The result of an asynchronous implementation; set only after the implementation has ended.
         event: What the implementation is called with.
+        excused: Seconds in which the event loop stood still, which do not count.
         requests: The number of cancellations of the task requested before the call, which may be part of a clean-up.
         cancellations: The number of cancellations of the task that the watchdog has requested for this call.
         ticks_since_foreign: Ticks since something other than the watchdog requested a cancellation.
@@ -52,6 +59,7 @@ class RunningCall:
         "cancellations",
         "ended",
         "event",
+        "excused",
         "implementation",
         "inner",
         "parent",
@@ -79,6 +87,7 @@ class RunningCall:
         self.cancellations = 0
         self.ticks_since_foreign = 0
         self.pauses = 0
+        self.excused = 0.0
         self.why: Literal["deadline", "abort"] = "deadline"
         self.started = clock()
 
@@ -89,7 +98,7 @@ class RunningCall:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since its start, excluding the time during which a dialog was open."""
+        """Seconds since its start, without those in which a dialog was open or others held the event loop up."""
         return (self.paused_at if self.pauses else clock()) - self.started
 
     @property
@@ -127,6 +136,13 @@ class RunningCall:
             self.started += clock() - self.paused_at
         if self.parent is not None:
             self.parent.resume()
+
+    def excuse(self, seconds: float) -> None:
+        """Leave out time in which the event loop stood still: another plugin's code, or a busy computer, held it up."""
+        if not self.pauses:
+            excused = max(0.0, min(seconds, MOST_EXCUSED - self.excused, self.elapsed))
+            self.excused += excused
+            self.started += excused
 
     def reason_to_cancel(self) -> Literal["deadline", "abort"] | None:
         """Return why the call must be cancelled at this tick, possibly again; None if it may continue."""

@@ -2,7 +2,8 @@
 
 A timer object per call would cost more than most hooks do. A call is only appended to a list, which
 a timer of the event loop checks once a second. A call that awaits is cancelled, and abandoned if it ignores
-that. Code that blocks the event loop is the concern of ``loop_watch.py``.
+that. While the loop stands still, no call that awaits can continue: by how much the timer is late does not count.
+Code that blocks the event loop is the concern of ``loop_watch.py``.
 """
 
 from __future__ import annotations
@@ -59,6 +60,11 @@ class Watchdog:
         else:
             self._running.remove(running)
 
+    def excuse(self, running: RunningCall) -> None:
+        """Leave out of a call's time what the event loop has just stood still."""
+        if self._timer is not None and self._loop is not None:
+            running.excuse(self._loop.time() - self._timer.when())
+
     def abort(self, signal: AbortSignal) -> None:
         """Cancel every call of an aborted run; calls that ignore this are abandoned soon after."""
         self._cancel([each for each in self._running if each.call.signal is signal and not each.ended])
@@ -102,8 +108,10 @@ class Watchdog:
         self._timer = loop.call_later(seconds, self._tick, loop)
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._timer = None
         self._running = [each for each in self._running if not each.ended]  # abandoned ones
+        for each in self._running:
+            self.excuse(each)
+        self._timer = None
         waiting = [each for each in self._running if self._is_waited_for(each)]
         if waiting != self._named:
             self._named = waiting
