@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from importlib.resources import files
 
 import pytest
 from attrs import define
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from pi_core.session.tree import SessionTree
 from pi_export_html.exporter import HtmlExporter
-from pi_export_html.page import _resource
+from pi_export_html.page import page_script
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
@@ -45,6 +46,7 @@ from pi_hookspecs import (
     UsageEntry,
     UserMessage,
 )
+from pi_html_kit.assets import CONTENT_STYLE, asset
 
 # ruff: noqa: E501, Q003 - a table of attacks, one as it is written to the next
 ATTACKS = [
@@ -150,7 +152,7 @@ ALLOWED = {
     "a": {"href", "title", "target", "rel"}, "ins": set(), "del": set(),
     # what Markdown adds
     "p": {"id", "class"}, "h1": set(), "h2": set(), "h3": set(), "h4": set(), "h5": set(), "h6": set(), "ul": {"id", "data-filter"},
-    "ol": {"start"}, "li": {"class", "data-n", "data-p"}, "blockquote": set(), "pre": {"class"}, "code": set(), "em": set(),
+    "ol": {"start"}, "li": {"class", "data-n", "data-p"}, "blockquote": set(), "pre": {"class"}, "code": {"data-lang"}, "em": set(),
     "strong": set(), "s": set(), "hr": set(), "br": set(), "table": set(), "thead": set(), "tbody": set(), "tr": set(),
     "th": {"class"}, "td": {"class"},
 }  # fmt: skip
@@ -173,7 +175,7 @@ def check(page):
             assert re.fullmatch(r"data:image/(?:png|jpeg|gif|webp|bmp);base64,[A-Za-z0-9+/=]+", attributes["src"])
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert [data for tag, data in page.texts if tag == "script"] == [_resource("page.js")]
+    assert [data for tag, data in page.texts if tag == "script"] == [page_script()]
     assert len(page.all("script")) == len(page.all("style")) == 1
     assert page.declarations == ["DOCTYPE html"]
     assert page.open == []
@@ -299,11 +301,10 @@ def hashed(text):
 
 
 def test_our_own_script_makes_no_markup_of_texts():
-    script = _resource("page.js")
+    script = re.sub(r'"[^"\n]*"', "", page_script())  # its strings are words of languages, which it colours
 
     assert not re.search(
         r"innerHTML|outerHTML|insertAdjacent|document\.write|eval|Function\(|</|<!--|fetch|import", script
     )
-    assert "</" not in _resource("page.css")
-    assert "url(" not in _resource("page.css")
-    assert "@import" not in _resource("page.css")
+    for style in (files("pi_export_html").joinpath("page.css").read_text("utf-8"), asset(CONTENT_STYLE)):
+        assert not re.search(r"</|url\(|@import", style)

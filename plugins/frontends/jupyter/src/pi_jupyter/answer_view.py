@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from pi_core import error_text
-from pi_export_html.html_text import Html, join, tag
-from pi_export_html.markdown import markdown
-from pi_export_html.tools import call_line, tool_box
 from pi_hookspecs import AssistantMessage, TextContent, ThinkingContent, ToolCall, ToolResultMessage
+from pi_html_kit.html_text import Html, join, tag
+from pi_html_kit.markdown import markdown
+from pi_html_kit.tools import call_line, tool_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable

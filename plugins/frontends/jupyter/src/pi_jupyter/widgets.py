@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from pi_export_html.html_text import tag
+from pi_html_kit.html_text import tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

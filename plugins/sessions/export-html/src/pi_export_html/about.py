@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from pi_export_html.amounts import cost, moment, tokens
-from pi_export_html.html_text import Html, join, tag
-from pi_export_html.tools import as_json
 from pi_hookspecs import (
     AssistantMessage,
     BranchSummaryEntry,
@@ -19,7 +16,12 @@ from pi_hookspecs import (
     Usage,
     UsageEntry,
     UserMessage,
+    text_of,
 )
+from pi_html_kit.amounts import cost, moment, tokens
+from pi_html_kit.html_text import Html, join, tag
+from pi_html_kit.tools import as_json
+from pi_terminal_kit.words import session_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
 __all__ = ["about", "title"]
 
 
-def title(session: SessionView) -> str:
-    """Return the page's title."""
-    return session.name or f"Session {session.id}"
+def title(session: SessionView, outline: Outline) -> str:
+    """Return the page's title: the session's name, or what it is called in lists."""
+    messages = (each.message for each in outline.entries if isinstance(each, MessageEntry))
+    first = next((text_of(each.content) for each in messages if isinstance(each, UserMessage)), "")
+    return session_title(session.name, first) if session.name or first.strip() else f"Session {session.id}"
 
 
 def about(session: SessionView, outline: Outline, request: ExportRequest) -> Html:
@@ -42,7 +46,7 @@ def about(session: SessionView, outline: Outline, request: ExportRequest) -> Htm
         totals.add(entry)
     return tag(
         "section",
-        tag("h1", title(session)),
+        tag("h1", title(session, outline)),
         tag("dl", join(_facts(session, outline, totals)), class_="facts"),
         _prompt(request.system_prompt),
         _tools(request.tools),

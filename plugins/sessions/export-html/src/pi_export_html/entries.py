@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import asdict, frozen
 
-from pi_export_html.amounts import moment, seconds, tokens, usage_line
-from pi_export_html.html_text import Html, escaped, join, tag
-from pi_export_html.markdown import markdown
 from pi_export_html.records import record_fold
-from pi_export_html.terminal import terminal_text
-from pi_export_html.tools import as_json, folded, fragments, output, plain, result_body, tool_box
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
@@ -36,6 +31,11 @@ from pi_hookspecs import (
     UsageEntry,
     UserMessage,
 )
+from pi_html_kit.amounts import moment, seconds, tokens, usage_line
+from pi_html_kit.html_text import Html, escaped, join, tag
+from pi_html_kit.markdown import markdown
+from pi_html_kit.terminal import terminal_text
+from pi_html_kit.tools import as_json, folded, fragments, output, plain, result_body, tool_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,5 +1,6 @@
 "use strict";
 (() => {
+  dressCode(document);
   const tree = document.getElementById("tree");
   const items = [...tree.children];
   const parent = [], item = [], next = [];

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING
 
 from pi_export_html.about import about, title
 from pi_export_html.entries import Transcript
-from pi_export_html.html_text import Html, tag
 from pi_export_html.outline import outline
 from pi_export_html.sidebar import sidebar
 from pi_export_html.theme import theme_css
+from pi_html_kit.assets import CODE_SCRIPT, CONTENT_STYLE, asset
+from pi_html_kit.html_text import Html, tag
 
 if TYPE_CHECKING:
     from pi_hookspecs import ExportRequest, SessionView
 
-__all__ = ["page"]
+__all__ = ["page", "page_script"]
 
 
 def page(session: SessionView, request: ExportRequest) -> str:
     """Return the page of a session."""
     entries = outline(session)
-    style, script = _resource("page.css") + theme_css(request.light, request.dark), _resource("page.js")
+    style = _resource("page.css") + asset(CONTENT_STYLE) + theme_css(request.light, request.dark)
+    script = page_script()
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -32,7 +34,7 @@ def page(session: SessionView, request: ExportRequest) -> str:
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("meta", name="robots", content="noindex"),
-        tag("title", title(session)),
+        tag("title", title(session, entries)),
         tag("style", Html(style)),
     )
     main = tag(
@@ -51,6 +53,11 @@ def page(session: SessionView, request: ExportRequest) -> str:
         tag("script", Html(script)),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def page_script() -> str:
+    """Return the page's script."""
+    return f"{asset(CODE_SCRIPT)}\n{_resource('page.js')}"
 
 
 def _policy(style: str, script: str) -> str:

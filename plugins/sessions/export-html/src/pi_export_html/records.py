@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_export_html.html_text import Html, join, tag
-from pi_export_html.tools import as_json, fragments, plain
+from pi_html_kit.html_text import Html, join, tag
+from pi_html_kit.tools import as_json, fragments, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pi_export_html.html_text import Html, escaped, join, tag
-from pi_export_html.tools import call_line
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
@@ -27,6 +25,8 @@ from pi_hookspecs import (
     UserMessage,
     text_of,
 )
+from pi_html_kit.html_text import Html, escaped, join, tag
+from pi_html_kit.tools import call_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

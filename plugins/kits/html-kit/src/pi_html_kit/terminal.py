@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pi_export_html.html_text import Html, escaped, tag
+from pi_html_kit.html_text import Html, escaped, tag
 from pi_terminal_kit.sgr import PARAMETERS, restyled
 
 if TYPE_CHECKING:

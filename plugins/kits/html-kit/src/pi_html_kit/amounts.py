@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pi_export_html.html_text import Html, tag
+from pi_html_kit.html_text import Html, tag
 
 if TYPE_CHECKING:
     from pi_hookspecs import Usage

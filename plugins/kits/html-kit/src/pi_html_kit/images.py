@@ -5,12 +5,12 @@ from __future__ import annotations
 import binascii
 from typing import TYPE_CHECKING
 
-from pi_export_html.amounts import size
-from pi_export_html.html_text import tag
+from pi_html_kit.amounts import size
+from pi_html_kit.html_text import tag
 
 if TYPE_CHECKING:
-    from pi_export_html.html_text import Html
     from pi_hookspecs import ImageContent
+    from pi_html_kit.html_text import Html
 
 __all__ = ["image"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_export_html.markdown import markdown
+from pi_html_kit.markdown import markdown
 from pi_testing import for_each
 
 
@@ -20,7 +20,19 @@ from pi_testing import for_each
         pytest.param("one\ntwo", "one<br>\ntwo", id="lines"),
         pytest.param("~~no~~", "<s>no</s>", id="strike"),
         pytest.param("|a|b|\n|-|-:|\n|1|2|", '<td class="right">2</td>', id="table"),
-        pytest.param("```py\na < b\n```", '<span class="lang">py</span><pre><code>a &lt; b</code></pre>', id="fence"),
+        pytest.param(
+            "```py\na < b\n```",
+            '<span class="lang">py</span><pre><code data-lang="py">a &lt; b</code></pre>',
+            id="fence",
+        ),
+        pytest.param(
+            "- [x] sail", '<li class="task"><input type="checkbox" disabled checked aria-label="done">sail', id="done"
+        ),
+        pytest.param(
+            "1. [ ] row", '<li class="task"><input type="checkbox" disabled aria-label="to do">row', id="to-do"
+        ),
+        pytest.param("- [ ]", "<li>[ ]</li>", id="an-empty-task"),
+        pytest.param("[x] row", "<p>[x] row</p>", id="no-list"),
         pytest.param("    a < b", "<pre><code>a &lt; b</code></pre>", id="indented"),
         pytest.param("```diff\n+a\n```", "<ins>+a</ins>", id="diff"),
         pytest.param("[a](https://x.example/?a=1&b=2)", 'href="https://x.example/?a=1&amp;b=2"', id="link"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pi_export_html.amounts import seconds, usage_line
-from pi_export_html.html_text import Html, join, tag
-from pi_export_html.images import image
-from pi_export_html.markdown import diff_lines
-from pi_export_html.terminal import terminal_text
 from pi_hookspecs import ImageContent, TextContent
+from pi_html_kit.amounts import seconds, usage_line
+from pi_html_kit.html_text import Html, join, tag
+from pi_html_kit.images import image
+from pi_html_kit.markdown import diff_lines
+from pi_html_kit.terminal import terminal_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Renders Markdown without scripts, loaded resources, or links other than http, https and mailto."""
+"""Renders Markdown as GitHub displays it: no scripts, nothing to load, no links but http, https and mailto."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pi_export_html.html_text import Html, clean, escaped, tag
+from pi_html_kit.html_text import Html, clean, escaped, tag
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping, Sequence
 
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
     from markdown_it.utils import OptionsDict
 
@@ -22,6 +23,7 @@ __all__ = ["code_block", "markdown"]
 _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]+", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:[^\W\d_][\w ,;.:'\"()?!%/@…-]*)?")
 """One line without Markdown syntax, which is rendered ten times as fast: most messages of users."""
+_TASK = re.compile(r"\[([ xX])\]\s+")
 _LONGEST = 50_000
 """Maximum characters; a longer text is hardly prose, takes long to parse, and is rendered as plain text."""
 
@@ -43,8 +45,10 @@ def code_block(text: str, language: str = "") -> Html:
     """Return a block of code; lines of a diff are coloured."""
     text = clean(text).rstrip("\n")
     badge = tag("span", language, class_="lang") if language else None
-    body = diff_lines(text) if language.lower() in ("diff", "patch") else escaped(text)
-    return tag("div", badge, tag("pre", tag("code", body)), class_="code")
+    is_diff = language.lower() in ("diff", "patch")
+    body = diff_lines(text) if is_diff else escaped(text)
+    code = tag("code", body, data_lang=None if is_diff else language or None)
+    return tag("div", badge, tag("pre", code), class_="code")
 
 
 def diff_lines(text: str) -> Html:
@@ -66,13 +70,39 @@ def _renderer() -> MarkdownIt:
 
     renderer = MarkdownIt("js-default", {"html": False, "breaks": True, "maxNesting": 40})
     renderer.validateLink = lambda url: _SAFE.fullmatch(url) is not None  # type: ignore[method-assign]
-    for name, rule in (("link_open", _link), ("image", _image), ("fence", _fence), ("code_block", _fence)):
+    rules = {"link_open": _link, "image": _image, "fence": _fence, "code_block": _fence, "task": _task}
+    for name, rule in rules.items():
         renderer.add_render_rule(name, rule)
+    renderer.core.ruler.push("tasks", _mark_tasks)
     for name in ("table_open", "table_close"):
         renderer.add_render_rule(name, _table)
     for name in ("th_open", "td_open"):
         renderer.add_render_rule(name, _cell)
     return renderer
+
+
+def _mark_tasks(state: StateCore) -> None:
+    """Turn list items that begin with ``[ ]`` or ``[x]`` into tasks, as GitHub does."""
+    from markdown_it.token import Token
+
+    for place, token in enumerate(state.tokens):
+        children = token.children if token.type == "inline" else None
+        if not children or place < 2 or state.tokens[place - 2].type != "list_item_open":  # noqa: PLR2004 - li, p, text
+            continue
+        found = _TASK.match(children[0].content) if children[0].type == "text" else None
+        if found is None:
+            continue
+        state.tokens[place - 2].attrSet("class", "task")
+        children[0].content = children[0].content[found.end() :]
+        children.insert(0, Token("task", "", 0, meta={"done": found[1] != " "}))
+
+
+def _task(
+    self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: MutableMapping[str, Any]
+) -> str:
+    del self
+    done = bool(tokens[place].meta["done"])
+    return tag("input", type="checkbox", disabled=True, checked=done, aria_label="done" if done else "to do")
 
 
 def _link(
