@@ -17,6 +17,7 @@ from drawn.histories import ASKED, NAMES, SCHEMAS, histories
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pi_core.conversation.request_hooks import observing
 from pi_hookspecs import AssistantMessage, Context, StreamOptions, TextContent, ToolCall, ToolResultMessage, UserMessage
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.unchanged import first_difference
@@ -44,6 +45,7 @@ class Asked:
     Attributes:
         hook: Changes payloads in place.
         seen: The latest payload that the hook has seen.
+        observer: Gets payloads as plugins do that only observe.
     """
 
     def __init__(self, name: str) -> None:
@@ -51,8 +53,9 @@ class Asked:
         self.messages: list[Any] = []
         self.tools: tuple[Any, ...] = (make_tool("read"),)
         self.session = "one"
-        self.hook: Callable[[Any], None] | None = None
+        self.hook: Callable[[Any], object] | None = None
         self.seen: Any = None
+        self.observer: Callable[[Any], object] | None = None
 
     def arguments(self) -> list[Any]:
         """Return the arguments of all calls."""
@@ -75,8 +78,13 @@ class Asked:
                 record(payload)
             return payload
 
+        async def observe(payload: Any, _model: Any) -> Any:
+            assert self.observer is not None
+            self.observer(payload)
+
         shown = self.hook is not None or self.model.api == "llamacpp-embedded"
-        options = StreamOptions(api_key=self.key, session_id=self.session, on_payload=hook if shown else None)
+        on_payload = hook if shown else observing(observe) if self.observer is not None else None
+        options = StreamOptions(api_key=self.key, session_id=self.session, on_payload=on_payload)
         context = Context(system_prompt="Be brief.", messages=tuple(self.messages), tools=self.tools)
 
         async def ask() -> None:
@@ -203,6 +211,11 @@ def change_later(asked: Asked, _data: st.DataObject, at: int) -> None:
         change_payload(at)(asked.seen)
 
 
+def observe(asked: Asked, _data: st.DataObject, _at: int) -> None:
+    """Let a plugin see the payloads that changes nothing."""
+    asked.observer = None if asked.observer is not None else conversation_of
+
+
 def nothing(_asked: Asked, _data: st.DataObject, _at: int) -> None:
     """Send the same again."""
 
@@ -219,6 +232,7 @@ CHANGES: tuple[Callable[[Asked, st.DataObject, int], None], ...] = (
         add_hook,
         remove_hook,
         change_later,
+        observe,
     ),
 )
 
@@ -403,6 +417,53 @@ def test_requests_at_the_same_time_have_what_plugins_change_in_place_once(
         asyncio.run(ask_twice())
 
     assert [each.count(b"NOTE") for each in sent] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["anthropic", "completions", "responses", "gemini 3"])
+def test_payloads_that_are_only_observed_are_not_compared(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+    are_encoded = kept._are_encoded
+
+    def count(items: Any, json: bytes) -> bool:
+        compared.append(len(items))
+        return are_encoded(items, json)
+
+    monkeypatch.setattr(kept, "_are_encoded", count)
+    asked = Asked(name)
+    asked.observer = conversation_of
+    for _ in range(5):
+        grown(asked, 5)
+        asked.bytes(long=12)
+
+    assert all(length == 1 for length in compared)
+
+    asked.hook = conversation_of
+    asked.bytes(long=12)
+
+    assert sum(compared) > 50
+
+
+@pytest.mark.parametrize("name", ["anthropic", "completions", "responses", "gemini 3"])
+@pytest.mark.parametrize("back", [0, 3, 7, 12])
+def test_what_an_observer_changes_by_mistake_is_sent_in_no_later_request(name: str, back: int) -> None:
+    asked = Asked(name)
+    grown(asked, 5)
+    asked.observer = spoil_all
+    asked.bytes(long=12)
+    asked.observer = conversation_of
+    grown(asked, 5)
+    asked.bytes(long=12)
+    del asked.messages[len(asked.messages) - back :]
+    asked.messages.append(UserMessage(content="and now?", timestamp=1))
+
+    assert same_both_ways(asked)
+
+
+def spoil_all(payload: Any) -> None:
+    """Change each message of a payload in place."""
+    for message in conversation_of(payload):
+        for block in message.get("content", message.get("parts")) or [message]:
+            (block if isinstance(block, dict) else message)["changed"] = 1
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -50,7 +50,9 @@ class StreamOptions(ReprMixin):
             conversation, such as one that keeps its prompt in the cache.
         image_options: What an image model is asked for: ``count`` of images, and ``size``, ``aspect_ratio``,
             ``quality``, ``background`` and ``format`` in the words of its API.
-        on_payload: Called with the payload before it is sent; its return value replaces the payload.
+        on_payload: Called with the payload before it is sent; its return value replaces the payload. It may also change
+            the payload in place, unless it has an attribute ``pi_observe`` that is true: then a provider may send what
+            it has encoded before without a comparison.
         on_response: Called with status and headers when the answer begins.
     """
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import evolve
 
 from pi_core.agent.safe_text import checked_answer
+from pi_core.conversation.request_hooks import observing
 from pi_core.hooks.acting import acting
 from pi_core.hooks.containment import reported
 from pi_hookspecs import (
@@ -149,7 +150,7 @@ class CacheWarming:
             sent.payload = payload
             return payload
 
-        return evolve(options, on_payload=keep)
+        return evolve(options, on_payload=observing(keep, change))
 
     def on_answer(self, answer: AssistantMessage) -> None:
         """Plan for the time after an answer of the conversation; a failed one ends the current plan."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from attrs import evolve
 
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
         def on_settled(self, event: AgentSettledEvent) -> None: ...
 
 
-__all__ = ["RequestHooks"]
+__all__ = ["RequestHooks", "observing"]
+
+P = TypeVar("P", bound="Callable[..., Any]")
 
 _CONVERSATION = "conversation"
 """The purpose of the conversation's own requests."""
@@ -53,6 +55,7 @@ class _Request(ReprMixin):
         common: The fields that the events of all its hooks share.
         started: When it began, in seconds of the performance counter.
         base_url: Its address, without user name and password; empty until it is known.
+        is_observed: Whether the provider was told that no plugin changes its payload.
         payload: What was sent; None before that.
     """
 
@@ -60,6 +63,7 @@ class _Request(ReprMixin):
     common: dict[str, Any]
     started: float
     base_url: str = ""
+    is_observed: bool = False
     payload: Any = None
 
 
@@ -163,12 +167,18 @@ class RequestHooks:
             return options
         request.base_url = _without_user(model.base_url)
         headers = dict(options.headers or {})
+        request.is_observed = self._only_observe()
+        on_payload = partial(self._on_payload, request, headers)
         return evolve(
             options,
             headers=headers,
-            on_payload=partial(self._on_payload, request, headers),
+            on_payload=observing(on_payload) if request.is_observed else on_payload,
             on_response=partial(self._on_response, request),
         )
+
+    def _only_observe(self) -> bool:
+        """Whether no plugin may change payloads."""
+        return all(each.observes for each in self._hooks.implementations("before_provider_request"))
 
     def sending(self, payload: Any, change: Callable[[Any, Model], Any] | None) -> Callable[[Any, Model], Any]:
         """Return a callback that lets plugins see a payload and add headers, and then sends another payload."""
@@ -180,7 +190,7 @@ class RequestHooks:
                 self._request.payload = payload
             return payload
 
-        return replace
+        return observing(replace, change)
 
     async def end(self, answer: AssistantMessage) -> None:
         """Call ``model_usage`` with the answer of the current request, which may have failed."""
@@ -207,6 +217,10 @@ class RequestHooks:
         request.payload = payload
         if "before_provider_request" not in self._hooks.implemented:
             return payload
+        if request.is_observed and not self._only_observe():  # a plugin has come since then
+            from pi_core.session.copies import copy_data
+
+            payload = copy_data(payload)
         from pi_hookspecs import BeforeProviderRequestEvent
 
         event = BeforeProviderRequestEvent(payload=payload, model=model, base_url=request.base_url, **request.common)
@@ -224,6 +238,16 @@ class RequestHooks:
                 status=status, headers=dict(headers), base_url=request.base_url, **request.common
             )
             await self._hooks.notify(event, self._plugins.ctx)
+
+
+def observing(on_payload: P, inner: Callable[..., Any] | None = None) -> P:
+    """Return a callback of ``StreamOptions``, marked as one that changes no payload unless the inner one does.
+
+    Providers then need not look for changes in what they have encoded before.
+    """
+    if inner is None or getattr(inner, "pi_observe", False):
+        on_payload.pi_observe = True  # type: ignore[attr-defined]
+    return on_payload
 
 
 def _whole(_model: Model, context: Context) -> Context:

@@ -18,8 +18,11 @@ def test_chunks_joined_are_the_items(sizes, change):
         items = [*items, {"role": "user", "content": "x" * size}, {"role": "assistant", "content": str(number)}]
         if number % 7 == 3:
             items[change % len(items)] = {"role": "user", "content": "changed"}
+        if number % 5 == 2:
+            items = items[: change % len(items)]
         conversation._freeze(items)
 
+        assert [*conversation.sizes] == [len(kept._elements([item])) for item in items]
         assert b",".join(chunk for _, chunk in conversation.chunks) == kept._elements(items)
         ends = [0, *(end for end, _ in conversation.chunks)]
         assert [kept._elements(items[start:end]) for start, end in pairwise(ends)] == [

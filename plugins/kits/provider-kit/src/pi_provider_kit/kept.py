@@ -6,12 +6,14 @@ what a plugin made anew is compared block by block. Everything before the first 
 of a turn on; so a compaction, a rewind, another model or host, and another name of a tool need no code of their own.
 
 Kept are the objects of the API's messages and their JSON, for the sixteen conversations used last and up to 64 MiB of
-JSON in all of them. Plugins can change the objects in place: where they have seen them, they are compared with their
-JSON before the request is joined, and again before they are used for another.
+JSON in all of them. Plugins can change the objects in place: where one has seen them that may do so, they are compared
+with their JSON before the request is joined, and again before they are used for another. Ones that only observe do not
+cost that: nothing that is kept is encoded from the objects again, so that what they change by mistake is not sent.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from itertools import accumulate, islice
 from operator import attrgetter
@@ -79,10 +81,11 @@ class _Conversation:
         messages: The messages of the conversation.
         items: The API's messages.
         chunks: The JSON of items without the brackets of a list, each with the number of items up to its end.
+        sizes: How many bytes the JSON of each item has.
         whole: The list that was returned, which may have more before and after the items.
         offset: How many elements precede the items in it.
-        is_seen: Whether plugins have seen the items.
-        is_out: Whether plugins may be changing them now: the request that they see was not joined yet.
+        is_seen: Whether plugins have seen the items that may change them.
+        is_out: Whether they may be changing them now: the request that they see was not joined yet.
         sent: Which elements of the list were unchanged when the request was sent.
         before: The list of the request before, and which of its elements were unchanged.
     """
@@ -92,6 +95,7 @@ class _Conversation:
         self.messages: list[Message] = []
         self.items: list[dict[str, Any]] = []
         self.chunks: list[tuple[int, bytes]] = []
+        self.sizes = array("Q")
         self.whole: list[dict[str, Any]] = []
         self.offset = 0
         self.is_seen = self.is_out = False
@@ -124,7 +128,7 @@ class _Conversation:
             del marks[count:]
         chunks = self._unchanged_chunks(len(self.items))
         encoded = chunks[-1][0] if chunks else 0
-        while marks and not (0 < marks[-1].items <= encoded and self.items[marks[-1].items - 1] is marks[-1].last):
+        while marks and not (0 < marks[-1].items <= encoded and self._ends_with(marks[-1].items, marks[-1].last)):
             marks.pop()
         if has_new_calls:
             self._watch_again(messages)
@@ -234,9 +238,7 @@ class _Conversation:
     def _unchanged_chunks(self, same: int) -> list[tuple[int, bytes]]:
         """Return the JSON of the items at the beginning that are as they were encoded, of at most so many."""
         chunks = [each for each in self.chunks if each[0] <= same]
-        if not self.is_seen or not chunks:
-            return chunks
-        if _are_encoded(self.items[: chunks[-1][0]], b",".join(chunk for _, chunk in chunks)):
+        if not self.is_seen:
             return chunks
         starts = (0, *(end for end, _ in chunks))
         pairs = zip(starts, chunks, strict=False)
@@ -245,17 +247,43 @@ class _Conversation:
         )
         return chunks[: next(changed, len(chunks))]
 
+    def _ends_with(self, count: int, last: object) -> bool:
+        """Whether the last one of the first items is still this object, as it was encoded: it may be extended."""
+        start = 0
+        for end, chunk in self.chunks:
+            if count <= end:
+                at = _length(self.sizes[start : count - 1])
+                json = chunk[at : at + self.sizes[count - 1]]
+                return self.items[count - 1] is last and _are_encoded([last], json)
+            start = end
+        return False
+
+    def _cut(self, count: int) -> None:
+        """Forget the JSON after the first items."""
+        while self.chunks and self.chunks[-1][0] > count:
+            _, chunk = self.chunks.pop()
+            start = self.chunks[-1][0] if self.chunks else 0
+            if start < count:
+                self.chunks.append((count, chunk[: _length(self.sizes[start:count]) - 1]))
+        del self.sizes[count:]
+
     def _freeze(self, items: list[dict[str, Any]]) -> None:
         """Set the items, and encode those that are new."""
-        same = first_difference(self.items, items)
-        self.chunks = [each for each in self.chunks if each[0] <= same]
-        done = self.chunks[-1][0] if self.chunks else 0
+        self._cut(first_difference(self.items, items))
+        done = len(self.sizes)
         for end in (len(items) - 1, len(items)):  # the last one alone: in this request it may have a cache mark
             if done < end:
-                self.chunks.append((end, _elements(items[done:end])))
+                new = _encoded(items[done:end])
+                self.sizes.extend(map(len, new))
+                self.chunks.append((end, b",".join(new)))
                 done = end
         self.items = items
         self.chunks[:-_APART] = _in_few(self.chunks[:-_APART])
+
+
+def _length(sizes: Sequence[int]) -> int:
+    """Return the bytes of a list's elements, with a comma after each."""
+    return sum(sizes) + len(sizes)
 
 
 def _in_few(chunks: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
@@ -292,7 +320,7 @@ def kept_messages(
     whole = [*first, *kept.encode(messages, turns, extend, kept.resume(messages, turns))]
     kept.before = kept.whole, kept.sent
     kept.whole, kept.offset, kept.sent = whole, len(first), range(0)
-    kept.is_out = options.on_payload is not None
+    kept.is_out = options.on_payload is not None and not getattr(options.on_payload, "pi_observe", False)
     kept.is_seen = kept.is_seen or kept.is_out
     if kept.size > _BYTES:  # the others stay
         return whole
@@ -420,3 +448,13 @@ def _elements(items: Sequence[Any]) -> bytes:
         return orjson.dumps(items)[1:-1]
     except TypeError:
         return b",".join(map(json_bytes, items))
+
+
+def _encoded(items: Sequence[Any]) -> list[bytes]:
+    """Return the JSON of each element of a list."""
+    import orjson
+
+    try:
+        return [*map(orjson.dumps, items)]
+    except TypeError:
+        return [*map(json_bytes, items)]
