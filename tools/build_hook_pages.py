@@ -142,6 +142,7 @@ the user sends a prompt
  |   |   |  before_model_request                 may refuse the request      |          |
  |   |   |  before_provider_request              the payload                 |          |
  |   |   |  after_provider_response              status and headers          |          |
+ |   |   |  provider_stream_event                each event of the stream    |          |
  |   |   |  message_start                        the answer begins           |          |
  |   |   |  message_update                       each delta                  |          |
  |   |   |  model_usage                          tokens, cost, duration      |          |

@@ -77,7 +77,8 @@ HOOKS = {
         """,
         "Messages": "message_start message_update message_end",
         "Requests": """
-            context before_model_request before_provider_request after_provider_response model_usage
+            context before_model_request before_provider_request after_provider_response
+            provider_stream_event model_usage
             cache_warming_decision
         """,
         "Tool calls": """
@@ -91,7 +92,9 @@ HOOKS = {
 REFERENCE = {
     "Formats": "messages session-files events",
     "Behaviour": "loop sendable failures misbehaviour tools rpc",
-    "Compatibility": "compatibility original-pages typescript-examples typescript-packages contract-1.1",
+    "Compatibility": """
+        compatibility original-pages typescript-examples typescript-members typescript-packages contract-1.1
+    """,
 }
 """The pages of the reference; each in one section."""
 

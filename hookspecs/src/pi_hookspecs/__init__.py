@@ -118,7 +118,7 @@ _HOMES: dict[str, str] = {
     "events.prompt": "PROMPT_SECTIONS PromptPart PromptSection SystemPromptEvent SystemPromptResult",
     "events.request": (
         "AfterProviderResponseEvent BeforeModelRequestEvent BeforeModelRequestResult BeforeProviderRequestEvent "
-        "ContextEvent ContextResult ModelUsageEvent"
+        "ContextEvent ContextResult ModelUsageEvent ProviderStreamEvent"
     ),
     "events.run_start": "BeforeAgentStartEvent BeforeAgentStartResult",
     "events.session": "SessionShutdownEvent SessionStartEvent",

@@ -216,10 +216,13 @@ class PiAPI(Protocol):
     def register_message_renderer(self, custom_type: str, /) -> Callable[[_F], _F]: ...
     @overload
     def register_message_renderer(
-        self, custom_type: str, renderer: Renderer | Callable[..., Sequence[str]], /
+        self, custom_type: str, renderer: Renderer | ToolRenderer | Callable[..., Sequence[str]], /
     ) -> Callable[[], None]: ...
     def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
-        """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
+        """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines.
+
+        A ``ToolRenderer`` displays the tool that it names (since 1.2).
+        """
         ...
 
     @overload

@@ -54,6 +54,7 @@ class StreamOptions(ReprMixin):
             the payload in place, unless it has an attribute ``pi_observe`` that is true: then a provider may send what
             it has encoded before without a comparison.
         on_response: Called with status and headers when the answer begins.
+        on_stream_event: Called with each event of the stream, parsed, before it is read. Since: 1.2.
     """
 
     signal: AbortSignal | None = None
@@ -78,6 +79,7 @@ class StreamOptions(ReprMixin):
     progress_timeout_ms: int | None = None
     on_payload: Callable[[Any, Model], Awaitable[Any]] | None = field(default=None, repr=False)
     on_response: Callable[[int, dict[str, str]], Awaitable[None]] | None = field(default=None, repr=False)
+    on_stream_event: Callable[[Any], Awaitable[None]] | None = field(default=None, repr=False)
 
 
 @runtime_checkable

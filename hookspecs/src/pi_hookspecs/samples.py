@@ -44,6 +44,7 @@ from pi_hookspecs import (
     ModelSelectEvent,
     ModelUsageEvent,
     ProjectTrustEvent,
+    ProviderStreamEvent,
     ResourcesDiscoverEvent,
     SessionBeforeAppendEvent,
     SessionBeforeCompactEvent,
@@ -250,6 +251,13 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
         headers={"content-type": "text/event-stream", "x-ratelimit-remaining-requests": "49"},
         request_id=_REQUEST,
         base_url="https://api.acme.example",
+    ),
+    "provider_stream_event": lambda: ProviderStreamEvent(
+        provider=_OTHER_MODEL.provider,
+        api=_OTHER_MODEL.api,
+        model=_OTHER_MODEL.id,
+        data={"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "The tide"}},
+        request_id=_REQUEST,
     ),
     "model_usage": lambda: ModelUsageEvent(
         request_id=_REQUEST,

@@ -23,6 +23,7 @@ __all__ = [
     "ContextEvent",
     "ContextResult",
     "ModelUsageEvent",
+    "ProviderStreamEvent",
 ]
 
 
@@ -141,7 +142,8 @@ class BeforeProviderRequestEvent(ReprMixin):
         attempt: 1, plus the number of times that the request was repeated after a failure.
         base_url: The address that it is sent to, without user name and password.
         headers: HTTP headers to add to the request: empty at first, to be changed in place. They replace headers of the
-            same name. APIs that do not use HTTP ignore them.
+            same name; None removes one that models.json, an option or another plugin has set (since 1.2). APIs that do
+            not use HTTP ignore them.
         changes: For an implementation marked ``observe=True``: which plugin changed what, in order, as
             ``("tier", "payload.service_tier")`` or ``("trace", "headers.traceparent")``. ``payload.messages[2:5]`` are
             elements that were added or removed.
@@ -155,7 +157,7 @@ class BeforeProviderRequestEvent(ReprMixin):
     plugin: str | None = None
     attempt: int = 1
     base_url: str = ""
-    headers: dict[str, str] = field(factory=dict, repr=False)
+    headers: dict[str, str | None] = field(factory=dict, repr=False)
     changes: tuple[tuple[str, str], ...] = ()
 
 
@@ -181,6 +183,26 @@ class AfterProviderResponseEvent(ReprMixin):
     plugin: str | None = None
     attempt: int = 1
     base_url: str = ""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ProviderStreamEvent(ReprMixin):
+    """The host of a model has sent an event of its answer.
+
+    Attributes:
+        provider: The provider.
+        api: The API, such as ``anthropic-messages``, in whose format the event is.
+        model: The model's id.
+        data: The event as the host sent it, parsed. Do not change it: the answer is read from it.
+        request_id: The request's id, as in ``BeforeModelRequestEvent``.
+    """
+
+    type: ClassVar[Literal["provider_stream_event"]] = "provider_stream_event"
+    provider: str
+    api: str
+    model: str
+    data: Any = field(repr=False)
+    request_id: str = ""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

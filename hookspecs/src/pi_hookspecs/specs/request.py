@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ContextEvent,
         ContextResult,
         ModelUsageEvent,
+        ProviderStreamEvent,
     )
 
 
@@ -92,6 +93,22 @@ async def after_provider_response(event: AfterProviderResponseEvent, ctx: PiCont
     Answers: notify; the return value is ignored.
     On error: reported.
     Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def provider_stream_event(event: ProviderStreamEvent, ctx: PiContext) -> None:
+    """Read the events of a host's stream as they arrive, for a debugger or a proxy.
+
+    Args:
+        event: The event in the format of the API, and which request it belongs to.
+        ctx: The session.
+
+    When: for each event of the answer's stream that is an object, before it is read; the stream waits for it.
+    Answers: notify; the return value is ignored.
+    On error: reported.
+    Since: 1.2
     """
 
 

@@ -43,7 +43,15 @@ P = TypeVar("P", bound="Callable[..., Any]")
 _CONVERSATION = "conversation"
 """The purpose of the conversation's own requests."""
 
-_HOOKS = frozenset({"before_model_request", "before_provider_request", "after_provider_response", "model_usage"})
+_HOOKS = frozenset(
+    {
+        "before_model_request",
+        "before_provider_request",
+        "after_provider_response",
+        "provider_stream_event",
+        "model_usage",
+    }
+)
 
 
 @define(eq=False, repr=False)
@@ -169,11 +177,13 @@ class RequestHooks:
         headers = dict(options.headers or {})
         request.is_observed = self._only_observe()
         on_payload = partial(self._on_payload, request, headers)
+        reads_stream = "provider_stream_event" in self._hooks.implemented
         return evolve(
             options,
             headers=headers,
             on_payload=observing(on_payload) if request.is_observed else on_payload,
             on_response=partial(self._on_response, request),
+            on_stream_event=partial(self._on_stream_event, request) if reads_stream else None,
         )
 
     def _only_observe(self) -> bool:
@@ -239,6 +249,20 @@ class RequestHooks:
             )
             await self._hooks.notify(event, self._plugins.ctx)
 
+    async def _on_stream_event(self, request: _Request, data: Any) -> None:
+        """Call ``provider_stream_event``."""
+        from pi_hookspecs import ProviderStreamEvent
+
+        model = request.model
+        event = ProviderStreamEvent(
+            provider=model.provider,
+            api=model.api,
+            model=model.id,
+            data=data,
+            request_id=request.common["request_id"],
+        )
+        await self._hooks.notify(event, self._plugins.ctx)
+
 
 def observing(on_payload: P, inner: Callable[..., Any] | None = None) -> P:
     """Return a callback of ``StreamOptions``, marked as one that changes no payload unless the inner one does.
@@ -261,20 +285,21 @@ def _as_it_is(_model: Model, _context: Context, options: StreamOptions) -> Strea
 
 
 def _add_headers(headers: dict[str, str], added: dict[Any, Any]) -> None:
-    """Add headers in place; each replaces a header whose name differs only in case.
+    """Add headers in place; each replaces a header whose name differs only in case, and None removes it.
 
     Raises:
         PiError: A name or a value is not text.
     """
     for name, value in added.items():
-        if not isinstance(name, str) or not isinstance(value, str):
+        if not isinstance(name, str) or not isinstance(value, str | None):
             raise PiError(
                 f"A plugin added the HTTP header {name!r} in before_provider_request, and its value is of type"
-                f" {type(value).__name__}. Name and value must be strings."
+                f" {type(value).__name__}. Name and value must be strings; None removes a header."
             )
         for known in [each for each in headers if each.lower() == name.lower()]:
             del headers[known]
-        headers[name] = value
+        if value is not None:
+            headers[name] = value
 
 
 def _without_user(base_url: str) -> str:

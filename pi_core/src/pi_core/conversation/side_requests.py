@@ -177,6 +177,7 @@ class SideRequests:
                 headers=None,
                 on_payload=None,
                 on_response=None,
+                on_stream_event=None,
             ),
             convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
             begin_request=hooks.begin,

@@ -307,17 +307,21 @@ class PluginAPI(Handle):
         return self._parts.mcp_servers.all()
 
     def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
-        """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
-        from pi_hookspecs import Renderer
+        """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines.
+
+        A ``ToolRenderer`` displays the tool that it names.
+        """
+        from pi_hookspecs import Renderer, ToolRenderer
 
         check_text("pi.register_message_renderer", "custom_type", custom_type)
 
         def add_of(given: Any) -> Add:
-            if not isinstance(given, Renderer):
+            if not isinstance(given, Renderer | ToolRenderer):
                 given = FunctionRenderer.of(self.plugin, custom_type, given)
             return self._add("register_renderers", given)
 
-        return self.register_by(("renderer", custom_type), renderer, add_of)
+        kind = "tool renderer" if isinstance(renderer, ToolRenderer) else "renderer"
+        return self.register_by((kind, custom_type), renderer, add_of)
 
     def observe_hooks(self, observer: Any = None, /) -> Any:
         """Call ``observer(trace)`` after each call of a hook."""

@@ -20,7 +20,7 @@ from pi_testing.fake_servers.anthropic import (
     thinking,
     tool_use,
 )
-from pi_testing.provider_contract import Calls, Says
+from pi_testing.provider_contract import Calls, Says, StreamEventsContract
 
 
 class AnthropicCase(ServerCase):
@@ -66,7 +66,7 @@ def on_the_wire(block):
     return thinking(*block.deltas, signature=block.signature)
 
 
-class TestAnthropic(ProviderContract):
+class TestAnthropic(StreamEventsContract, ProviderContract):
     @pytest.fixture(params=["http", pytest.param("sdk", marks=pytest.mark.slow)])
     async def case(self, request):
         if request.param == "sdk" and find_spec("anthropic") is None:

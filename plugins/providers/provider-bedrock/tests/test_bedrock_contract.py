@@ -22,7 +22,7 @@ from pi_testing.fake_servers.bedrock import (
     thinking,
     tool_use,
 )
-from pi_testing.provider_contract import Calls, Says, listen
+from pi_testing.provider_contract import Calls, Says, StreamEventsContract, listen
 
 SECRET = "contract/secret+0123456789"
 SESSION_TOKEN = "contract-session-token-0123456789"
@@ -89,7 +89,7 @@ def on_the_wire(block):
     return thinking(*block.deltas, signature=block.signature)
 
 
-class TestBedrock(ProviderContract):
+class TestBedrock(StreamEventsContract, ProviderContract):
     @pytest.fixture(params=["bearer", "signed"])
     async def case(self, request, monkeypatch):
         signed = request.param == "signed"

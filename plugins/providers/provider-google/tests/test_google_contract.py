@@ -13,7 +13,7 @@ from pi_provider_kit import Http
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers import sse_event
 from pi_testing.fake_servers.google import FakeGoogle, answer, call, error_event, text, thought, wrapped
-from pi_testing.provider_contract import EVERYTHING, Calls, Says
+from pi_testing.provider_contract import EVERYTHING, Calls, Says, StreamEventsContract
 
 
 class GoogleCase(ServerCase):
@@ -78,7 +78,7 @@ def on_the_wire(block):
     return thought(*block.deltas, signature=block.signature)
 
 
-class GoogleContract(ProviderContract):
+class GoogleContract(StreamEventsContract, ProviderContract):
     @pytest.fixture(params=["http", pytest.param("sdk", marks=pytest.mark.slow)])
     async def case(self, request):
         if request.param == "sdk" and find_spec("google.genai") is None:
@@ -100,7 +100,7 @@ class TestVertex(GoogleContract):
         return GoogleCase(server, Vertex(http), transport)
 
 
-class TestCodeAssist(ProviderContract):
+class TestCodeAssist(StreamEventsContract, ProviderContract):
     @pytest.fixture
     async def case(self):
         http = Http()

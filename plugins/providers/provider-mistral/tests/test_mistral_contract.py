@@ -19,7 +19,7 @@ from pi_testing.fake_servers.mistral import (
     text,
     thinking,
 )
-from pi_testing.provider_contract import Calls, Says
+from pi_testing.provider_contract import Calls, Says, StreamEventsContract
 
 
 class MistralCase(ServerCase):
@@ -66,7 +66,7 @@ def on_the_wire(block):
     return thinking(*block.deltas, signature=block.signature)
 
 
-class TestMistral(ProviderContract):
+class TestMistral(StreamEventsContract, ProviderContract):
     @pytest.fixture
     async def case(self):
         http = Http()

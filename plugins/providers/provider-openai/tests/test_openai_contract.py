@@ -25,7 +25,7 @@ from pi_testing.fake_servers.openai import (
     response_events,
     text,
 )
-from pi_testing.provider_contract import Calls, Says
+from pi_testing.provider_contract import Calls, Says, StreamEventsContract
 
 CLAIMS = base64.urlsafe_b64encode(b'{"https://api.openai.com/auth": {"chatgpt_account_id": "acc_1"}}').decode()
 
@@ -117,7 +117,7 @@ def numbered(blocks):
     return [on_the_wire(block, number) for number, block in enumerate(blocks)]
 
 
-class OpenAIContract(ProviderContract):
+class OpenAIContract(StreamEventsContract, ProviderContract):
     @pytest.fixture(params=["http", pytest.param("sdk", marks=pytest.mark.slow)])
     async def case(self, request):
         if request.param == "sdk" and find_spec("openai") is None:

@@ -321,15 +321,15 @@ async def test_tools_and_servers_of_versions_after_the_pinned_one(pi_session, sc
     assert [each.name for each in pi_session.parts.mcp_servers.all()] == ["sea"]
 
 
-VIRTUAL = "export default (pi) => pi.registerVirtualModel({});"
+NEWER = "export default (pi) => pi.registerWhatIsNew({});"
 
 
-@pytest.mark.extension("virtual.mjs", VIRTUAL)
+@pytest.mark.extension("newer.mjs", NEWER)
 def test_what_is_for_a_newer_version_of_the_original_is_told_so(pi_extensions, tmp_path):
     settings = Settings.in_memory({}, agent_dir=tmp_path)
 
     ((level, message),) = TypeScript().check(pi_extensions[0], settings)
 
     assert level == "error"
-    assert "pi.registerVirtualModel is not a function: this pi has what version 0.87.1 of the original has" in message
-    assert "virtual.mjs:1" in message
+    assert "pi.registerWhatIsNew is not a function: this pi has what version 1.6.0 of the original has" in message
+    assert "newer.mjs:1" in message

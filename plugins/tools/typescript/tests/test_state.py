@@ -61,7 +61,7 @@ async def test_what_is_read_is_what_pi_has_and_what_was_written_just_now(pi_sess
     assert [each for each in read["before"] if each in ("user", "assistant")] == ["user", "assistant"]
     assert read["added"] == ["custom", "note", {"n": 1}]
     assert (read["name"], read["active"]) == ("Walls", ["read"])
-    assert read["bash"] == ["description", "name", "parameters", "promptGuidelines", "sourceInfo"]
+    assert read["bash"] == ["description", "exposure", "name", "parameters", "promptGuidelines", "sourceInfo"]
     assert read["idle"] is True
     assert (read["flag"], read["commands"], read["id"], read["prompt"]) == ("2", True, True, True)
     assert read["found"] == pi_session.model.id

@@ -63,8 +63,8 @@ _HOMES: dict[str, str] = {
     "repair": "repair_arguments",
     "reported": "error_event is_filter reported_error reported_status",
     "request": (
-        "HttpRequest StreamDecoder Timeouts fetch_json final_payload stream_bytes stream_decoded stream_events "
-        "stream_lines wants_sdk"
+        "HttpRequest StreamDecoder Timeouts data_of fetch_json final_payload observed stream_bytes stream_decoded "
+        "stream_events stream_lines wants_sdk"
     ),
     "retry_after": "retry_after_ms",
     "sendable": "RULES SOURCES NameRule Rules Source rules_of",

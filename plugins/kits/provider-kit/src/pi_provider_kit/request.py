@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pi_hookspecs.deferred import field, frozen
@@ -10,7 +11,7 @@ from pi_provider_kit.abort import AbortWatch
 from pi_provider_kit.sse import LineDecoder, SseDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import StreamOptions
@@ -20,8 +21,10 @@ __all__ = [
     "HttpRequest",
     "StreamDecoder",
     "Timeouts",
+    "data_of",
     "fetch_json",
     "final_payload",
+    "observed",
     "stream_bytes",
     "stream_decoded",
     "stream_events",
@@ -157,7 +160,43 @@ def stream_events(
         RequestFailed: The request failed, before or during the answer (an ``HttpFailed``).
         Aborted: ``options.signal`` was set; within one turn of the event loop, even while connecting.
     """
-    return stream_decoded(http, request, options, SseDecoder(), accept="text/event-stream", timeouts=timeouts)
+    events = stream_decoded(http, request, options, SseDecoder(), accept="text/event-stream", timeouts=timeouts)
+    return observed(events, options, data_of)
+
+
+def data_of(event: tuple[str, bytes]) -> Any:
+    """Return the JSON of a server-sent event.
+
+    Raises:
+        ValueError: It has none.
+    """
+    from pi_provider_kit.json_values import parse_json
+
+    return parse_json(event[1])
+
+
+def observed(stream: AsyncGenerator[T], options: StreamOptions, parsed: Callable[[T], Any]) -> AsyncGenerator[T]:
+    """Yield the items of a stream, of which ``options.on_stream_event`` gets those that are objects first.
+
+    Args:
+        stream: The stream; it is returned as it is if nobody reads its events.
+        options: Options of the request.
+        parsed: Returns what an item says, or raises ``ValueError``.
+    """
+    return stream if options.on_stream_event is None else _telling(stream, options.on_stream_event, parsed)
+
+
+async def _telling(
+    stream: AsyncGenerator[T], tell: Callable[[Any], Awaitable[None]], parsed: Callable[[T], Any]
+) -> AsyncGenerator[T]:
+    async with aclosing(stream):
+        async for item in stream:
+            data = None
+            with suppress(ValueError):  # such as the word that ends a stream
+                data = parsed(item)
+            if isinstance(data, dict):
+                await tell(data)
+            yield item
 
 
 def stream_lines(

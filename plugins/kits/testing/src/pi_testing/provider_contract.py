@@ -16,7 +16,7 @@ from __future__ import annotations
 import pytest
 
 pytest.register_assert_rewrite(
-    *(f"pi_testing.contract_{name}" for name in ("answers", "failures", "history", "listen"))
+    *(f"pi_testing.contract_{name}" for name in ("answers", "events", "failures", "history", "listen"))
 )  # failing assertions show the values that they compared, as in the provider's own tests
 
 from pi_testing.contract_answers import AnswersContract  # noqa: E402 - rewritten when imported, not before
@@ -31,6 +31,7 @@ from pi_testing.contract_case import (  # noqa: E402 - as above
     Thinks,
     needs,
 )
+from pi_testing.contract_events import StreamEventsContract  # noqa: E402 - as above
 from pi_testing.contract_failures import FailuresContract  # noqa: E402 - as above
 from pi_testing.contract_history import HistoryContract  # noqa: E402 - as above
 from pi_testing.contract_listen import Heard, listen  # noqa: E402 - as above
@@ -46,6 +47,7 @@ __all__ = [
     "ProviderContract",
     "Says",
     "ServerCase",
+    "StreamEventsContract",
     "Thinks",
     "listen",
     "needs",

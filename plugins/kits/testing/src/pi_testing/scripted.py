@@ -244,6 +244,8 @@ async def _send(request: Request) -> None:
         request.payload = await options.on_payload(request.payload, request.model)
     if options.on_response is not None:
         await options.on_response(200, {})
+    if options.on_stream_event is not None:
+        await options.on_stream_event({"type": "scripted"})
 
 
 def _checked(steps: Iterable[object]) -> tuple[Step, ...]:

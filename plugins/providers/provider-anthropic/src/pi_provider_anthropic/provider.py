@@ -116,8 +116,9 @@ class AnthropicMessages:
         self, model: Model, body: dict[str, Any], headers: dict[str, str], options: StreamOptions, wire: _Wire
     ) -> AsyncGenerator[Any]:
         from pi_provider_anthropic.sdk import sdk_events
+        from pi_provider_kit import observed
 
-        return sdk_events(model, body, headers, options, wire.compat)
+        return observed(sdk_events(model, body, headers, options, wire.compat), options, lambda event: event)
 
 
 @frozen(eq=False, repr=False)

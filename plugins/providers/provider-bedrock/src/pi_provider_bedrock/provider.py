@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -71,7 +71,7 @@ class BedrockConverse:
         from pi_provider_bedrock.frames import MEDIA_TYPE, FrameDecoder
         from pi_provider_bedrock.payload import to_payload
         from pi_provider_bedrock.request import prepared
-        from pi_provider_kit import AbortWatch, Http, final_payload, stream_decoded
+        from pi_provider_kit import AbortWatch, Http, final_payload, observed, stream_decoded
 
         if self._http is None:
             self._http = Http()
@@ -79,10 +79,18 @@ class BedrockConverse:
             self._chain = Chain()
         model = circumstances.model
         payload = await final_payload(to_payload(model, context, options, names), model, options)
-        observed = evolve(options, on_response=circumstances.recording_headers(options.on_response))
+        watched = evolve(options, on_response=circumstances.recording_headers(options.on_response))
         with AbortWatch(options.signal) as watch:
             request = await prepared(payload, options, self._chain, watch, circumstances)
-        stream = stream_decoded(self._http, request, observed, FrameDecoder(), accept=MEDIA_TYPE)
-        async with aclosing(stream) as frames:
+        stream = stream_decoded(self._http, request, watched, FrameDecoder(), accept=MEDIA_TYPE)
+        async with aclosing(observed(stream, options, _parsed)) as frames:
             async for frame in frames:
                 yield frame
+
+
+def _parsed(frame: Frame) -> dict[str, Any]:
+    """Return an event as the vendor's SDKs do: its type with what it says."""
+    from pi_provider_kit import parse_json
+
+    headers, payload = frame
+    return {str(headers.get(":event-type") or headers.get(":exception-type")): parse_json(payload)}

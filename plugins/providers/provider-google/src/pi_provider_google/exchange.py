@@ -14,6 +14,8 @@ from pi_provider_kit import (
     SentTools,
     error_event,
     final_payload,
+    observed,
+    parse_json,
     read_answer,
     stream_events,
     wants_sdk,
@@ -114,7 +116,8 @@ async def _events(
     if call.sdk is not None and wants_sdk(model, options):
         from pi_provider_google.sdk import sdk_events
 
-        async with aclosing(sdk_events(call, options, http.user_agent)) as events:
+        received = observed(sdk_events(call, options, http.user_agent), options, parse_json)
+        async with aclosing(received) as events:
             async for data in events:
                 yield data
         return

@@ -11,10 +11,12 @@ from attrs import field, frozen
 from pi_provider_kit import (
     HttpFailed,
     HttpRequest,
+    data_of,
     dicts,
     error_event,
     final_payload,
     generated_calls,
+    observed,
     parse_json,
     read_answer,
     stream_events,
@@ -121,7 +123,7 @@ async def _events(
     if wants_sdk(model, options):
         from pi_provider_openai.sdk import sdk_events
 
-        received = sdk_events(call, payload, options, http.user_agent)
+        received = observed(sdk_events(call, payload, options, http.user_agent), options, data_of)
     else:
         received = stream_events(http, call.http_request(payload, reader), options)
     try:

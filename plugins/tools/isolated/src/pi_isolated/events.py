@@ -95,7 +95,8 @@ class EventWriter:
             for each in attrs.fields(type(event))
             if each.name not in ("messages", "payload", "changes") and each.metadata.get("wire", True)
         }
-        return {"type": hook, **fields, "delta": self.delta(hook, event)}
+        has_payload = unsent.filters.get("payload", True)
+        return {"type": hook, **fields, **({"delta": self.delta(hook, event)} if has_payload else {})}
 
     def _message(self, message: dict[str, Any], *, by_delta: bool) -> dict[str, Any]:
         if not by_delta:
@@ -281,9 +282,10 @@ def read_result(result: Any) -> ToolResult:
 
 def _read_delta(hook: str, answer: dict[str, Any], event: Any) -> Any:
     if hook == "before_provider_request":
-        if answer.keys() - {"delta"}:
-            raise PiError(f"an answer to {hook} must have only 'delta', not {', '.join(sorted(answer))}")
-        return changed_by(whole_of(hook, event), answer.get("delta"))
+        if answer.keys() - {"delta", "headers"}:
+            raise PiError(f"an answer to {hook} has only 'delta' and 'headers', not {', '.join(sorted(answer))}")
+        _add_headers(event, answer.get("headers", {}))
+        return changed_by(whole_of(hook, event), answer["delta"]) if "delta" in answer else None
     rest = {key: value for key, value in answer.items() if key != "delta"}
     _check_fields(rest, ContextResult, ("messages",))
     result = from_wire(rest, ContextResult)
@@ -296,6 +298,12 @@ def _read_delta(hook: str, answer: dict[str, Any], event: Any) -> Any:
     keep = answer["delta"].get("keep", {}).get("messages", 0) if "messages" in answer["delta"].get("set", {}) else None
     kept = event.messages[: len(messages) if keep is None else keep]
     return attrs.evolve(result, messages=(*kept, *map(message_from_wire, messages[len(kept) :])))
+
+
+def _add_headers(event: Any, headers: Any) -> None:
+    if not isinstance(headers, dict) or not all(isinstance(each, str | None) for each in headers.values()):
+        raise PiError(f"the headers of its answer are an object of texts, or null to remove one, not {headers!r:.80}")
+    event.headers.update(headers)
 
 
 def _check_fields(answer: Mapping[str, Any], cls: type, left_out: tuple[str, ...]) -> None:

@@ -76,7 +76,11 @@ def granted(ready: Ready, grants: Mapping[str, Any] | None, report: Callable[[st
             report(f"the provider {name!r} is left out: {command}")
         else:
             providers[name] = each
-    registers = {**ready.registers, "tools": tools, "providers": providers}
+    models = ready.of("virtualModels")
+    if models and not is_granted(grants, "ctx", "register_provider"):
+        report(f"virtual models: {not_granted('ctx', 'register_provider')}")
+        models = {}
+    registers = {**ready.registers, "tools": tools, "providers": providers, "virtualModels": models}
     return Ready(hooks=hooks, registers=registers, state=ready.state, files=ready.files)
 
 
@@ -192,7 +196,7 @@ class Member:
         unmet = unmet_contract(str(message.get("contract")))
         if unmet is not None:
             raise PiError(f"it {unmet}")
-        ready = parse_ready(message, problems.append)
+        ready = self._without_taken(parse_ready(message, problems.append), ctx, problems.append)
         if not self._plugin.is_known or self._plugin.index.read() != ready.to_plain():
             self._plugin.index.write(ready.to_plain())
             counting = granted(ready, self.manifest.grants, problems.append)
@@ -208,8 +212,23 @@ class Member:
         Raises:
             PiError: Something in it is wrong.
         """
-        self.ready = granted(parse_ready(message, lambda _problem: None), self.manifest.grants, lambda _problem: None)
+        ready = parse_ready(message, lambda _problem: None)
+        if self.ctx is not None:
+            ready = self._without_taken(ready, self.ctx, lambda _problem: None)
+        self.ready = granted(ready, self.manifest.grants, lambda _problem: None)
         self._registrations.take(self.ready)
+
+    @staticmethod
+    def _without_taken(ready: Ready, ctx: PiContext, report: Callable[[str], None]) -> Ready:
+        """Return it without virtual models that would hide the models of a provider."""
+        models = ready.of("virtualModels")
+        if not models:
+            return ready
+        from pi_isolated.routes import of_other_providers  # few programs choose models
+
+        kept = of_other_providers(models, ctx, report)
+        registers = {**ready.registers, "virtualModels": kept}
+        return Ready(hooks=ready.hooks, registers=registers, state=ready.state, files=ready.files)
 
     async def _start_session(self, event: Any, ctx: PiContext) -> None:
         """Start a program that is not known, so that it is asked from the session's first event on."""

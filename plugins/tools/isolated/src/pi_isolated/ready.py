@@ -53,11 +53,13 @@ KINDS = {
     "flags": ("flag", "name"),
     "providers": ("provider", "id"),
     "renderers": ("renderer", "type"),
+    "toolRenderers": ("renderer of a tool", "name"),
+    "virtualModels": ("virtual model", "id"),
     "channels": ("channel", "name"),
 }
 """What a process can register, by its key in ``registers``: the word for one, and the key that identifies it."""
 
-STATE_PARTS = ("entries", "tools", "commands", "models", "systemPrompt", "usage", "themes")
+STATE_PARTS = ("entries", "tools", "commands", "models", "settings", "systemPrompt", "usage", "themes")
 """Parts of the state that are sent only to those that ask for them, because they are large or take time."""
 
 
@@ -184,9 +186,11 @@ def _counts(hook: str, filters: Mapping[str, Any], report: Callable[[str], None]
             continue
         if key == "tool" and hook == "tool_call" and isinstance(value, bool):
             continue
+        if key == "payload" and hook == "before_provider_request" and isinstance(value, bool):
+            continue
         raise PiError(f"the filter {key!r}: {value!r:.80} of the hook {hook} is not one that pi knows")
     why = _LEFT_OUT.get(hook)
-    if hook in ONLY_DELTAS and not filters.get("delta"):
+    if hook in ONLY_DELTAS and not filters.get("delta") and filters.get("payload", True):
         why = 'its events are as long as the conversation; ask for what changes, with {"delta": true}'
     if why is not None:
         report(f"{hook} is left out: {why}")
@@ -218,9 +222,14 @@ def _described(value: Any, kind: str) -> dict[str, Mapping[str, Any]]:
             raise PiError(f"the description of the {word} {name!r} is not text")
         if kind == "tools":
             _object(described.get("parameters"), f"parameters of the tool {name!r}")
-        identity = f"{described.get('kind', 'message')}/{name}" if kind == "renderers" else name
-        found[identity] = described
+        found[_identity(kind, name, described)] = described
     return found
+
+
+def _identity(kind: str, name: str, described: Mapping[str, Any]) -> str:
+    if kind == "virtualModels":
+        return f"{described.get('provider')}/{name}"
+    return f"{described.get('kind', 'message')}/{name}" if kind == "renderers" else name
 
 
 def _objects(value: Any, what: str) -> dict[str, dict[str, Any]]:

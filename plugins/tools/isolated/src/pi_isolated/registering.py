@@ -67,6 +67,8 @@ class Registrations:
             "shortcuts": self._add_shortcut,
             "flags": self._add_flag,
             "renderers": self._add_renderer,
+            "toolRenderers": self._add_tool_renderer,
+            "virtualModels": self._add_virtual_model,
             "providers": self._add_provider,
             "channels": self._add_channel,
         }
@@ -177,6 +179,17 @@ class Registrations:
         kind, custom_type = str(described.get("kind", "message")), str(described["type"])
         renderer = self._member.drawing.renderings.of_custom(kind, custom_type)
         return self._member.pi.register_message_renderer(custom_type, renderer)
+
+    def _add_tool_renderer(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        renders, is_framed = described.get("renders") or [], described.get("framed") is not False
+        renderer = self._member.drawing.renderings.of_tool(name, renders, framed=is_framed)
+        return self._member.pi.register_message_renderer(name, renderer)
+
+    def _add_virtual_model(self, _name: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        from pi_isolated.routes import virtual_model  # few programs choose models
+
+        model = virtual_model(self._member, described)
+        return self._member.pi.register_provider(model.provider, model)
 
     def _add_provider(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
         from pi_isolated.streaming import ProgramLogin, ProgramStream  # few programs are asked for a model

@@ -83,6 +83,8 @@ class StateWriter:
             parts["flags"] = {name: ctx.get_flag(name) for name in flags}
         if "usage" in wanted:
             parts["usage"] = _usage(ctx)
+        if "settings" in wanted:
+            parts["settings"] = ctx.settings.get(())
         if "systemPrompt" in wanted:
             parts["systemPrompt"] = ctx.system_prompt
         if "tools" in wanted:
@@ -90,7 +92,8 @@ class StateWriter:
         if "commands" in wanted:
             parts["commands"] = to_wire(commands)
         if "models" in wanted:
-            parts["models"] = _Same(tuple(ctx.models.get_models()), tuple(ctx.models.available()))
+            others = (each for kind in ("image", "classifier") for each in ctx.models.get_models_of_type(kind))
+            parts["models"] = _Same(tuple(ctx.models.get_models()), tuple(ctx.models.available()), tuple(others))
         if "themes" in wanted:
             parts["themes"] = _Same(tuple(ctx.ui.get_all_themes()))
         return parts
@@ -165,8 +168,9 @@ def _themes(found: _Same, _ctx: object) -> list[dict[str, Any] | None]:
 
 
 def _models(found: _Same, _ctx: object) -> dict[str, Any]:
-    models, available = found.values
-    return {"all": to_wire(models), "available": [f"{each.provider}/{each.id}" for each in available]}
+    models, available, others = found.values
+    usable = [f"{each.provider}/{each.id}" for each in available]
+    return {"all": to_wire(models), "available": usable, **({"others": to_wire(others)} if others else {})}
 
 
 _WRITERS: dict[str, Callable[[Any, PiContext], Any]] = {

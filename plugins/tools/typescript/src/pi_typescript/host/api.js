@@ -7,6 +7,9 @@ import { set, value } from "./mirror.js";
 import { describeProvider } from "./providers.js";
 import { call, send } from "./wire.js";
 
+/** MCP servers that extensions of this process have registered, by name. */
+const mcpServers = new Map();
+
 const ORDER = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
 /** Returns `pi` of an extension. */
@@ -39,6 +42,10 @@ export function createApi(extension) {
     registerFlag: (name, options) => register(extension.flags, name, flagOf(options)),
     registerMessageRenderer: (type, renderer) => register(extension.messageRenderers, type, renderer),
     registerEntryRenderer: (type, renderer) => register(extension.entryRenderers, type, renderer),
+    registerToolRenderer: (resolver) => {
+      extension.toolRenderers.push(resolver);
+      extension.changed();
+    },
     registerMarkdownTransformer: (transformer) => {
       extension.markdown = transformer;
       extension.changed();
@@ -47,8 +54,21 @@ export function createApi(extension) {
       const provider = describeProvider(nameOrProvider, config);
       register(extension.providers, provider.description.id, provider);
     },
-    registerMcpServer: (name, config) => quietly("pi.register_mcp_server", { name, config }),
-    unregisterMcpServer: (name) => quietly("pi.unregister_mcp_server", { name }),
+    registerVirtualModel: (model) => register(extension.virtualModels, `${model.provider}/${model.id}`, model),
+    unregisterVirtualModel: (provider, id) => {
+      if (extension.virtualModels.delete(`${provider}/${id}`)) extension.changed();
+    },
+    registerMcpServer: (name, config) => {
+      mcpServers.set(name, { name, config, extensionPath: extension.file });
+      const start = () => quietly("pi.register_mcp_server", { name, config });
+      if (extension.isLoaded) start();
+      else extension.atStart.push(start);
+    },
+    unregisterMcpServer: (name) => {
+      mcpServers.delete(name);
+      quietly("pi.unregister_mcp_server", { name });
+    },
+    getMcpServers: () => [...mcpServers.values()],
     unregisterProvider: (name) => {
       extension.providers.delete(name);
       extension.changed();
@@ -83,19 +103,23 @@ export function createApi(extension) {
     getSessionName: () => value("session").name ?? undefined,
 
     async exec(command, args = [], options = {}) {
-      const { signal, timeout, cwd, env } = options;
+      const { signal, timeout, cwd, env, maxBuffer } = options;
+      if (maxBuffer !== undefined && !(Number.isInteger(maxBuffer) && maxBuffer >= 0)) {
+        throw new RangeError(`maxBuffer must be a number of bytes, 0 or more, not ${maxBuffer}`);
+      }
       const params = { command, args: args.map(String) };
       if (timeout) params.timeout = timeout / 1000;
       if (cwd) params.cwd = cwd;
       if (env) params.env = env;
-      if (signal?.aborted) return { stdout: "", stderr: "", code: 1, killed: true };
+      if (signal?.aborted) return { ...ABORTED };
       const running = act("exec", params);
       const result = await (signal ? Promise.race([running, aborted(signal)]) : running);
-      return { killed: false, ...result };
+      return { killed: false, truncated: false, ...result, ...cut(result, maxBuffer) };
     },
 
+    getSettings: () => structuredClone(value("settings") ?? {}),
     getActiveTools: () => [...value("activeTools")],
-    getAllTools: () => inOrder(value("tools")).map(toolInfo),
+    getAllTools: toolsInOrder,
     setActiveTools(names) {
       const known = value("tools");
       set("activeTools", known.length ? names.filter((name) => known.some((tool) => tool.name === name)) : [...names]);
@@ -141,6 +165,24 @@ export function report(extension, error) {
   send({ type: "blame", plugin: extension.name, message: error?.message ?? String(error) });
 }
 
+/** What `exec` returns for a program that a signal has ended: SIGTERM, as a shell counts it. */
+const ABORTED = { stdout: "", stderr: "", code: 143, killed: true, truncated: false };
+
+/** Returns what `maxBuffer` changes: both outputs together have so many bytes at most, and one that is cut has not succeeded. */
+function cut({ stdout = "", stderr = "", code }, most) {
+  if (most === undefined || Buffer.byteLength(stdout) + Buffer.byteLength(stderr) <= most) return {};
+  const out = firstBytes(stdout, most);
+  return { stdout: out, stderr: firstBytes(stderr, most - Buffer.byteLength(out)), code: code || 1, truncated: true };
+}
+
+/** Returns the beginning of a text that has so many bytes at most, without part of a character. */
+function firstBytes(text, most) {
+  const bytes = Buffer.from(text);
+  let end = Math.min(bytes.length, most);
+  while (end > 0 && end < bytes.length && (bytes[end] & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString("utf8");
+}
+
 function flagOf({ description = "", type = "boolean", default: initial }) {
   return { description, type, ...(initial === undefined ? {} : { default: initial }) };
 }
@@ -151,7 +193,7 @@ function deliveryOf({ deliverAs }) {
 
 function aborted(signal) {
   return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve({ stdout: "", stderr: "", code: 1, killed: true }), { once: true });
+    signal.addEventListener("abort", () => resolve({ ...ABORTED }), { once: true });
   });
 }
 
@@ -162,10 +204,15 @@ function inOrder(tools) {
   return [...own, ...tools.filter((each) => place(each) < 0)];
 }
 
-function toolInfo({ name, description, parameters, plugin, promptGuidelines }) {
+/** Returns what is known of each tool. */
+export function toolsInOrder() {
+  return inOrder(value("tools")).map(toolInfo);
+}
+
+function toolInfo({ name, description, parameters, plugin, promptGuidelines, exposure = "direct", namespace }) {
   const path = plugin ?? "builtin";
   const sourceInfo = { path, source: plugin ? "local" : "builtin", scope: "user", origin: "top-level" };
-  return { name, description, parameters, promptGuidelines, sourceInfo };
+  return { name, description, parameters, promptGuidelines, exposure, ...(namespace ? { namespace } : {}), sourceInfo };
 }
 
 /** Returns content with its texts as one, which is how the original sends a message of the user. */

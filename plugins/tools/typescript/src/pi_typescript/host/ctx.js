@@ -1,6 +1,6 @@
 // `ctx`, the object that handlers, tools and commands of an extension get.
 
-import { report, reporting } from "./api.js";
+import { report, reporting, toolsInOrder } from "./api.js";
 import { successor } from "./extension.js";
 import { sessionManager } from "./entries.js";
 import { modelRegistry } from "./models.js";
@@ -61,7 +61,7 @@ export function createContext(extension, name, request) {
     },
     sessionManager,
     get modelRegistry() {
-      registry ??= modelRegistry(act);
+      registry ??= modelRegistry(extension, act);
       return registry;
     },
     get signal() {
@@ -96,6 +96,9 @@ export function createContext(extension, name, request) {
       return changed(await act("navigate_tree", { targetId, ...options }));
     },
     reload: () => act("reload"),
+    get tools() {
+      return toolsInOrder();
+    },
     executeTool: (toolName, params) => act("execute_tool", { name: toolName, params }),
   };
 }

@@ -70,6 +70,11 @@ export const sessionManager = {
   getTree: () => value("entries").filter((entry) => !index().has(entry.parentId)).map(node),
   isPersisted: () => value("session").file !== undefined && value("session").file !== null,
   buildSessionContext: () => contextOf(branch()),
+  buildSessionProjection() {
+    const entries = projection([]);
+    const { thinkingLevel, model } = contextOf(branch());
+    return { entries, messages: entries.flatMap(({ messages }) => messages), thinkingLevel, model };
+  },
   buildContextEntries: () => contextEntries(branch()),
 };
 
@@ -80,22 +85,31 @@ function contextEntries(path) {
   return [path[last], ...(first < 0 ? [] : path.slice(first, last)), ...path.slice(last + 1)];
 }
 
+/** Returns what the model sees of the branch and of entries that would be added: each entry with its messages. */
+export function projection(drafts) {
+  const timestamp = new Date().toISOString();
+  const path = [...contextEntries(branch()), ...drafts.map((draft) => ({ timestamp, ...draft }))];
+  return path.map((sourceEntry) => ({ sourceEntry, messages: messagesOf(sourceEntry) }));
+}
+
+function messagesOf(entry) {
+  const timestamp = Date.parse(entry.timestamp);
+  if (entry.type === "message") return [entry.message];
+  if (entry.type === "custom_message") {
+    const { customType, content, display, details } = entry;
+    return [{ role: "custom", customType, content, display, details, timestamp }];
+  }
+  if (entry.type === "branch_summary" && entry.summary) {
+    return [{ role: "branchSummary", summary: entry.summary, fromId: entry.fromId, timestamp }];
+  }
+  if (entry.type === "compaction") {
+    return [{ role: "compactionSummary", summary: entry.summary, tokensBefore: entry.tokensBefore, timestamp }];
+  }
+  return [];
+}
+
 function contextOf(path) {
-  const messages = contextEntries(path).flatMap((entry) => {
-    const timestamp = Date.parse(entry.timestamp);
-    if (entry.type === "message") return [entry.message];
-    if (entry.type === "custom_message") {
-      const { customType, content, display, details } = entry;
-      return [{ role: "custom", customType, content, display, details, timestamp }];
-    }
-    if (entry.type === "branch_summary" && entry.summary) {
-      return [{ role: "branchSummary", summary: entry.summary, fromId: entry.fromId, timestamp }];
-    }
-    if (entry.type === "compaction") {
-      return [{ role: "compactionSummary", summary: entry.summary, tokensBefore: entry.tokensBefore, timestamp }];
-    }
-    return [];
-  });
+  const messages = contextEntries(path).flatMap(messagesOf);
   const level = path.findLast((entry) => entry.type === "thinking_level_change")?.thinkingLevel ?? "off";
   const change = path.findLast((entry) => entry.type === "model_change" || entry.message?.role === "assistant");
   const model = change ? { provider: change.provider ?? change.message.provider, modelId: change.modelId ?? change.message.model } : null;

@@ -1,15 +1,19 @@
 // The events of pi as the original's handlers get them, and their results as pi takes them. Names and fields are mostly
 // the same; what differs is how the results of several handlers become one answer.
 
-import { sessionManager } from "./entries.js";
+import { projection, sessionManager } from "./entries.js";
 import { set, value } from "./mirror.js";
+import { convertToLlm } from "./shim/text.js";
 
 const DELTA = { delta: true };
+/** Without the payload, which is long: for those that change only the headers. */
+const HEADERS_ONLY = { payload: false };
 
 /** The hooks of pi behind each event of the original, with its filter; an event that is not here is never emitted. */
 const HOOKS = {
   context: ["context", DELTA],
   context_with_system: ["context", DELTA],
+  before_provider_headers: ["before_provider_request", HEADERS_ONLY],
   before_provider_request: ["before_provider_request", DELTA],
   message_update: ["message_update", DELTA],
   tool_call: ["tool_call", { tool: false }], // the original's event does not have it, and it is long
@@ -18,7 +22,7 @@ const SAME = [
   "resources_discover session_start session_before_switch session_before_fork session_before_compact session_compact",
   "session_compact_failed session_shutdown session_before_tree session_tree after_provider_response",
   "before_agent_start agent_start agent_end agent_before_settle agent_settled ui_prompt_start ui_prompt_end turn_start",
-  "turn_end message_start message_end tool_execution_start tool_execution_update tool_execution_end",
+  "turn_end message_start message_end provider_stream_event tool_execution_start tool_execution_update tool_execution_end",
   "model_select thinking_level_select tool_result user_bash input mcp_servers_change",
   "session_switch session_fork",
 ]
@@ -34,7 +38,9 @@ for (const [name, [hook]] of Object.entries(HOOKS)) EVENTS.set(hook, [...(EVENTS
 export function hooksOf(handlers) {
   const hooks = {};
   for (const [event, functions] of handlers) {
-    if (functions.length > 0 && HOOKS[event]) hooks[HOOKS[event][0]] = HOOKS[event][1];
+    if (functions.length === 0 || !HOOKS[event]) continue;
+    const [hook, filter] = HOOKS[event];
+    if (hooks[hook] === undefined || filter !== HEADERS_ONLY) hooks[hook] = filter;
   }
   return hooks;
 }
@@ -245,21 +251,35 @@ async function messageEnd(handlers, event, ctx, report) {
 
 /** The end of a turn or of a run: each handler gets what those before it have proposed. */
 async function boundary(handlers, event, ctx, report) {
-  const entries = [];
   let more;
-  const given = { ...event, ...turnOf(event), entries: [], continue: false };
+  const given = {
+    ...event,
+    ...turnOf(event),
+    entries: [],
+    continue: false,
+    get context() {
+      return preview(this.entries);
+    },
+  };
   await each(handlers, given, ctx, report, (result) => {
-    for (const entry of result.entries ?? []) {
-      entries.push(newEntry(entry));
-      given.entries.push(entry);
-    }
+    if (result.entries !== undefined) given.entries = result.entries;
     if (result.continue !== undefined) more = given.continue = result.continue;
   });
-  if (entries.length === 0 && more === undefined) return null;
-  return { entries, ...(more === undefined ? {} : { continue: more }) };
+  if (given.entries.length === 0 && more === undefined) return null;
+  return { entries: given.entries.map(newEntry), ...(more === undefined ? {} : { continue: more }) };
 }
 
 const OUTCOMES = { aborted: "aborted", error: "error" };
+
+/** What the model would see next, with entries that handlers have proposed. */
+function preview(drafts) {
+  const contextEntries = projection(drafts);
+  const contextMessages = contextEntries.flatMap(({ messages }) => messages);
+  const llmMessages = convertToLlm(contextMessages);
+  const last = llmMessages.at(-1)?.role;
+  const canContinue = (last !== undefined && last !== "assistant") || value("pending");
+  return { contextEntries, contextMessages, llmMessages, pendingMessages: [], canContinue };
+}
 
 /** Of the end of a turn: how it ended, and the ids of the entries that have its messages. */
 function turnOf({ message, toolResults }) {
@@ -341,16 +361,26 @@ async function context(handlers, event, ctx, report) {
   return { delta: difference({ messages }, { messages: current }) };
 }
 
-async function providerRequest(handlers, event, ctx, report) {
-  const payload = event.whole;
-  const given = { ...event, payload: structuredClone(payload) };
-  delete given.delta;
-  delete given.whole;
-  await each(handlers, given, ctx, report, (result) => {
+async function providerRequest(handlers, { delta: _, whole: payload, headers = {}, ...event }, ctx, report) {
+  const of = (name) => handlers.filter((handler) => handler.name === name);
+  const answer = {};
+  const given = { ...event, type: "before_provider_request", payload: structuredClone(payload) };
+  await each(of("before_provider_request"), given, ctx, report, (result) => {
     given.payload = result;
   });
-  if (JSON.stringify(given.payload) === JSON.stringify(payload)) return null;
-  return { delta: difference(payload, given.payload) };
+  if (JSON.stringify(given.payload) !== JSON.stringify(payload)) answer.delta = difference(payload, given.payload);
+  const sent = { type: "before_provider_headers", headers: { ...headers } };
+  await each(of("before_provider_headers"), sent, ctx, report);
+  const changed = changedHeaders(headers, sent.headers);
+  if (Object.keys(changed).length > 0) answer.headers = changed;
+  return Object.keys(answer).length > 0 ? answer : null;
+}
+
+/** Returns the headers that are new or different, and null for those that are gone. */
+function changedHeaders(before, after) {
+  const gone = Object.keys(before).filter((name) => !(name in after));
+  const now = Object.entries(after).filter(([name, text]) => text !== undefined && text !== before[name]);
+  return { ...Object.fromEntries(gone.map((name) => [name, null])), ...Object.fromEntries(now) };
 }
 
 /** Returns the changes from one object to another, lists by what they begin with in common. */

@@ -5,17 +5,23 @@ import { dirname } from "node:path";
 import { bus } from "./bus.js";
 import { hooksOf, neverEmitted } from "./events.js";
 import { filesOf, mentions } from "./loader.js";
+import { describeRenderers } from "./tool-renderers.js";
+import { describeVirtual } from "./virtual-models.js";
 import { send } from "./wire.js";
+
+/** Members of the events of boundaries that are found in the entries. */
+const OF_BOUNDARIES = ["messageEntryId", "toolResultEntryIds", "contextEntries", "contextMessages", "llmMessages", "canContinue"];
 
 /** Parts of the state that are only sent to those that read them, with the names by which extensions do. */
 const READS = {
-  entries: ["sessionManager", "SessionManager"],
-  tools: ["getAllTools", "createAgentSession"],
+  entries: ["sessionManager", "SessionManager", "registerVirtualModel", ...OF_BOUNDARIES],
+  tools: ["getAllTools", "createAgentSession", "registerToolRenderer", ".tools"],
+  settings: ["getSettings"],
   commands: ["getCommands"],
   models: ["modelRegistry", "ModelRegistry"],
   usage: ["getContextUsage"],
   themes: ["getAllThemes", "getTheme("],
-  systemPrompt: ["getSystemPrompt", "context_with_system", "before_agent_start"],
+  systemPrompt: ["getSystemPrompt", "context_with_system", "before_agent_start", "registerVirtualModel"],
 };
 
 const latest = new Map();
@@ -37,8 +43,12 @@ export class Extension {
     this.flags = new Map();
     this.messageRenderers = new Map();
     this.entryRenderers = new Map();
+    this.toolRenderers = [];
     this.providers = new Map();
+    this.virtualModels = new Map();
     this.markdown = undefined;
+    /** What it did while it was loaded that needs a session: done with the first context. */
+    this.atStart = [];
     this.isLoaded = false;
     this.isChanged = false;
     this.isStale = false;
@@ -47,13 +57,19 @@ export class Extension {
   /** Marks this extension as the one that runs under its name. */
   takeOver() {
     this.isLoaded = true;
+    this.startsWithSession = this.atStart.length > 0;
     latest.set(this.name, this);
+  }
+
+  /** Does what was to be done in a session. */
+  beginSession() {
+    for (const start of this.atStart.splice(0)) start();
   }
 
   /** Returns what pi has to know: hooks, registrations, and parts of the state. */
   describe() {
     return {
-      hooks: hooksOf(this.handlers),
+      hooks: { ...hooksOf(this.handlers), ...(this.startsWithSession ? { session_start: {} } : {}) },
       registers: {
         tools: [...this.tools.values()].map(describeTool),
         commands: [...this.commands].map(([name, { description, getArgumentCompletions }]) => ({
@@ -68,6 +84,8 @@ export class Extension {
           ...[...this.messageRenderers.keys()].map((type) => ({ type, kind: "message" })),
           ...[...this.entryRenderers.keys()].map((type) => ({ type, kind: "entry" })),
         ],
+        toolRenderers: describeRenderers(this),
+        virtualModels: [...this.virtualModels.values()].map(describeVirtual),
         channels: bus.channels(this).map((name) => ({ name })),
       },
       files: filesOf(this),

@@ -15,6 +15,7 @@ import { login, stream } from "./providers.js";
 import { Request } from "./request.js";
 import { surfaces } from "./surfaces/index.js";
 import { clearUi } from "./ui.js";
+import { route } from "./virtual-models.js";
 import { listen, send } from "./wire.js";
 
 const CONTRACT = "1.1";
@@ -50,6 +51,8 @@ const REQUESTS = {
     stream(found(extension.providers, message.provider, "provider"), message, ctx.signal, (update) =>
       send({ type: "update", id: message.id, update }),
     ),
+  route: (extension, { provider, model, request }, ctx) =>
+    route(extension, found(extension.virtualModels, `${provider}/${model}`, "virtual model"), request, ctx),
   login: (extension, message, ctx) =>
     login(found(extension.providers, message.provider, "provider"), message, message.ctx, ctx.signal),
 };
@@ -139,7 +142,10 @@ async function answer(message) {
   requests.set(message.id, request);
   try {
     const ctx = createContext(extension, message.ctx, request);
-    if (message.type !== "tool") extension.lastContext = message.ctx;
+    if (message.type !== "tool") {
+      extension.lastContext = message.ctx;
+      extension.beginSession();
+    }
     const answered = await inExtension(extension, message.ctx, () => REQUESTS[message.type](extension, message, ctx));
     request.answer({ answer: answered ?? null });
   } catch (error) {
@@ -196,6 +202,13 @@ function announceNames() {
   });
 }
 
+/** Asks functions that choose renderers again when there are other tools. */
+function renderNewTools() {
+  on("tools", () => {
+    for (const extension of extensions.values()) if (extension.toolRenderers.length > 0) extension.changed();
+  });
+}
+
 function take(message) {
   if (message.state) {
     apply(message.state);
@@ -229,4 +242,5 @@ delete process.env.NODE_COMPILE_CACHE;
 delete process.env.NODE_USE_ENV_PROXY;
 keepRunning();
 announceNames();
+renderNewTools();
 listen(take, () => leave(0));

@@ -1,2 +1,2 @@
 /** The version of the original for which this process stands in. */
-export const VERSION = "0.87.1";
+export const VERSION = "1.6.0";

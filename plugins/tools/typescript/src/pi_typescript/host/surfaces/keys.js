@@ -2,8 +2,18 @@
 
 import { importPackage } from "../loader.js";
 import { on, value } from "../mirror.js";
+import { currentTheme } from "../shim/theme.js";
 
 const NONE = { matches: () => false, getKeys: () => [], getEffectiveConfig: () => ({}) };
+
+/** What renderers get to name keys in their rows. */
+export const hints = {
+  keyText: (action) => (value("keybindings")?.[action] ?? []).join("/"),
+  keyHint: (action, description) => {
+    const theme = currentTheme();
+    return theme.fg("dim", hints.keyText(action)) + theme.fg("muted", ` ${description}`);
+  },
+};
 
 let manager;
 

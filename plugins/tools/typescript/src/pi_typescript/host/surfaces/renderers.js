@@ -3,9 +3,13 @@
 import { inExtension } from "../blame.js";
 import { value } from "../mirror.js";
 import { currentTheme } from "../shim/theme.js";
+import { renderersOf } from "../tool-renderers.js";
 import { send } from "../wire.js";
+import { hints } from "./keys.js";
 
 const MOST_CALLS = 500;
+/** Cells left and right of a message, which the original has a setting for. */
+const OUTPUT_PAD = 1;
 
 /** What renderers of a call share, by extension and call: their state, and the components of its two parts. */
 const calls = new Map();
@@ -27,9 +31,10 @@ export function forgetRendered(extension) {
 /** Answers a `render` request: `{lines}`, or null if pi is to draw it itself. */
 export async function render(extension, message) {
   const { what, name, width, expanded = false } = message;
+  const options = { expanded, outputPad: OUTPUT_PAD, ...hints };
   const component = await inExtension(extension, message.ctx, () => {
-    if (what === "message") return extension.messageRenderers.get(name)?.(message.value, { expanded }, currentTheme());
-    if (what === "entry") return extension.entryRenderers.get(name)?.(message.value, { expanded }, currentTheme());
+    if (what === "message") return extension.messageRenderers.get(name)?.(message.value, options, currentTheme());
+    if (what === "entry") return extension.entryRenderers.get(name)?.(message.value, options, currentTheme());
     return toolComponent(extension, message);
   });
   if (component === undefined || component === null) return null;
@@ -38,7 +43,7 @@ export async function render(extension, message) {
 }
 
 function toolComponent(extension, { what, name, expanded = false, value: shown }) {
-  const tool = extension.tools.get(name);
+  const tool = renderersOf(extension, name);
   const isCall = what === "tool_call";
   const draw = isCall ? tool?.renderCall : tool?.renderResult;
   if (draw === undefined) return undefined;
@@ -57,6 +62,9 @@ function toolComponent(extension, { what, name, expanded = false, value: shown }
     expanded,
     showImages: false,
     isError: shown.isError ?? false,
+    durationMs: undefined,
+    outputPad: OUTPUT_PAD,
+    ...hints,
   };
   const theme = currentTheme();
   const component = isCall
