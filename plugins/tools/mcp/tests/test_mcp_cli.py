@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -195,15 +196,35 @@ def test_list_and_test_connect_and_say_what_failed(run, file) -> None:
     file.write_text(json.dumps({"mcpServers": entries}))
 
     code, out, _ = run("list", "--json")
-    rows = {row.pop("name"): row for row in json.loads(out)}
+    listed = json.loads(out)
+    rows = {row.pop("name"): row for row in listed["servers"]}
     failed = run("test", "fault", "fail")
 
-    common = {"scope": "user", "transport": "stdio"}
-    assert code == 1
-    assert rows["fault"] == {"state": "connected", "tools": 22, "leftOut": 0, "error": "", **common}
-    assert rows["gone"] == {"state": "failed", "tools": None, "leftOut": 0, "error": "it ended with code 7", **common}
-    assert rows["off"]["state"] == "disabled"
+    common = {"scope": "global", "source": str(file), "enabled": True, "exposure": "auto", "leftOut": 0}
+    assert (code, listed["errors"]) == (1, [])
+    assert (len(rows["fault"]["tools"]), "echo" in rows["fault"].pop("tools")) == (22, True)
+    program = f"{sys.executable} {FAULT_SERVER}"
+    assert rows["fault"] == {"state": "connected", "transport": program, **common}
+    gone = {"state": "failed", "tools": [], "error": "it ended with code 7", "transport": f"{program} exit"}
+    assert rows["gone"] == {**gone, **common}
+    assert (rows["off"]["state"], rows["off"]["enabled"]) == ("disabled", False)
     assert (failed[0], failed[1]) == (1, "it failed\n")
+
+
+def test_the_listed_servers_show_no_secrets_and_errors_are_part_of_the_object(run, file) -> None:
+    entries = {
+        "web": {"url": "http://me:pass-word@127.0.0.1:9/mcp?api_key=key-word", "enabled": False},
+        "tool": {"command": "t", "args": ["--token", "token-word"], "enabled": False},
+        "bad": {"command": 1},
+    }
+    file.write_text(json.dumps({"mcpServers": entries}))
+
+    code, out, err = run("list", "--json")
+
+    listed = json.loads(out)
+    assert (code, err, len(listed["errors"])) == (1, "", 1)
+    assert not re.search("pass-word|key-word|token-word", out)
+    assert listed["servers"][0]["transport"].startswith("http://127.0.0.1:9/mcp")
 
 
 def test_a_disabled_server_is_used_again_after_enable(run, file) -> None:
@@ -352,3 +373,12 @@ def test_a_server_that_claude_code_has_for_one_folder_alone_is_named(run, file, 
 
     lines = [each for each in f"{out}{err}".splitlines() if "it was for this folder alone" in each]
     assert [each.partition(":")[0] for each in lines] == ["here"]
+
+
+def test_login_with_local_wants_a_server_of_the_project(run, file) -> None:
+    file.write_text('{"mcpServers": {"web": {"url": "http://127.0.0.1:9/mcp"}}}')
+
+    with pytest.raises(UserError, match=r"The project has no MCP server 'web'; it is in .*mcp\.json:1\. Leave out -l"):
+        run("login", "-l", "web")
+    assert run("login", "web", "--timeout", "soon")[0] == 2
+    assert run("login", "web", "--timeout", "0")[0] == 2

@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="pi mcp", description="List, test and configure MCP servers.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     verb = verbs.add_parser("list", help="connect to every server and report the result; exit code 1 if one fails")
-    verb.add_argument("--json", action="store_true", help="print a list of objects")
+    verb.add_argument("--json", action="store_true", help="print an object with servers and errors")
     verb = verbs.add_parser(
         "add",
         help="configure a server, by its program or its --url",
@@ -90,7 +90,11 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("name")
     verb.add_argument("--json", action="store_true", help="print a list of objects")
     for name, what in (("login", "sign in to a server over HTTP"), ("logout", "delete the sign-in of a server")):
-        verbs.add_parser(name, help=what).add_argument("name")
+        verb = verbs.add_parser(name, help=what)
+        verb.add_argument("name")
+        verb.add_argument("-l", "--local", action="store_true", help="the server of the project's .pi/mcp.json")
+        if name == "login":
+            verb.add_argument("--timeout", type=_seconds, default=300.0, metavar="SECONDS", help="how long it may take")
     verb = verbs.add_parser("import", help="copy the servers of another program")
     verb.add_argument("client", choices=sorted(CLIENTS))
     _where(verb)
@@ -102,6 +106,18 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--read-only", action="store_true", help="offer only tools that change nothing")
     verb.add_argument("--model", help="the model that answers; your default one if not given")
     return parser
+
+
+def _seconds(text: str) -> float:
+    """Return a number of seconds above 0; what it raises, argparse words."""
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise ValueError(text)
+    return seconds
+
+
+_seconds.__name__ = "number of seconds"
+"""As argparse calls it when the text is none."""
 
 
 def _where(verb: argparse.ArgumentParser) -> None:
@@ -252,19 +268,20 @@ def _list(given: argparse.Namespace, host: Any) -> int:
 
 async def _list_all(given: argparse.Namespace, host: Any) -> int:
     from pi_mcp.probe import probe
-    from pi_mcp.states import row_of, rows_text
+    from pi_mcp.states import report_of, row_of, rows_text
 
     async with probe(host) as hub:
         await asyncio.gather(*(hub.connect(name) for name in hub.remotes), return_exceptions=True)
         rows = [row_of(hub, name) for name in hub.servers]
+        reports = [report_of(hub, name) for name in hub.servers] if given.json else []
         problems, unused = hub.problems, _unused_files(host)
     if given.json:
-        _print(json.dumps(rows, indent=2))
+        _print(json.dumps({"servers": reports, "errors": [*problems, *unused]}, indent=2))
     elif rows:
         _print(rows_text(rows))
     elif not problems and not unused:
         _print("No MCP servers are configured. Add one with pi mcp add.")
-    for text in (*problems, *unused):
+    for text in (*problems, *unused) if not given.json else ():
         _say(text)
     return 1 if problems or any(row["state"] == "failed" for row in rows) else 0
 
@@ -375,13 +392,20 @@ async def _sign(given: argparse.Namespace, host: Any) -> int:
         await asyncio.to_thread(webbrowser.open, url)
 
     async with probe(host) as hub:
-        _remote(hub, given.name, host)
+        server = _remote(hub, given.name, host).server
+        if given.local and server.scope != "project":
+            raise UserError(f"The project has no MCP server {given.name!r}; it is in {server.origin}. Leave out -l.")
         try:
             if given.verb == "logout":
                 forgot = await hub.logout(given.name)
                 _print(f"{given.name}: {'signed out' if forgot else 'there was no sign-in'}.")
                 return 0 if forgot else 1
-            about = await hub.login(given.name, page)
+            async with asyncio.timeout(given.timeout):
+                about = await hub.login(given.name, page, given.timeout)
+        except TimeoutError:
+            more = f"pi mcp login {given.name} --timeout {given.timeout * 2:g}"
+            _say(f"{given.name}: the sign-in was not finished within {given.timeout:g} s. To have longer: {more}")
+            return 1
         except PiError as error:
             _say(f"{given.name}: {error}")
             return 1

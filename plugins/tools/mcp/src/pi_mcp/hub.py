@@ -172,14 +172,19 @@ class Hub:
             await self.remotes[name].close()
         return await self.connect(name)
 
-    async def login(self, name: str, ask: Callable[[str], Any]) -> dict[str, Any]:
+    async def login(self, name: str, ask: Callable[[str], Any], seconds: float | None = None) -> dict[str, Any]:
         """Sign in to a server; ``ask`` gets the page's address and may return the final address.
+
+        Args:
+            name: The server.
+            ask: Opens the page.
+            seconds: How long the user may take; None for five minutes.
 
         Raises:
             PiError: It failed.
         """
         self._link.forgive()
-        about = await self.remotes[name].login(self._ctx, ask)
+        about = await self.remotes[name].login(self._ctx, ask, seconds)
         self._note(self.remotes[name], about)
         return about
 

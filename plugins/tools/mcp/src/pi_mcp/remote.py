@@ -21,6 +21,7 @@ __all__ = ["Remote", "key_of"]
 
 _READS = ("tools", "resources", "templates", "read", "prompt", "complete")
 LOGIN_WAIT = 320.0
+_AFTER_SIGN_IN = 20.0
 """Seconds to wait for a sign-in, slightly more than the user's own limit."""
 _NETWORK = (
     *(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY") for name in (each, each.lower())),
@@ -73,12 +74,13 @@ class Remote:
         """Whether there is a connection, or one is being opened."""
         return self.state in ("connecting", "connected")
 
-    async def login(self, ctx: PiContext, ask: Callable[[str], Any]) -> dict[str, Any]:
+    async def login(self, ctx: PiContext, ask: Callable[[str], Any], seconds: float | None = None) -> dict[str, Any]:
         """Sign in, and connect.
 
         Args:
             ctx: The session's context.
             ask: Gets the address of the page, opens it, and may return the final address.
+            seconds: How long the user may take; None for five minutes.
 
         Raises:
             PiError: The server needs no sign-in, or it failed.
@@ -97,7 +99,9 @@ class Remote:
 
         self.answer, self.state = answer, "connecting"
         try:
-            self._opening = asyncio.create_task(self._open(ctx, login=True, timeout=LOGIN_WAIT))
+            more = {} if seconds is None else {"loginSeconds": seconds}
+            wait = LOGIN_WAIT if seconds is None else seconds + _AFTER_SIGN_IN
+            self._opening = asyncio.create_task(self._open(ctx, login=True, timeout=wait, **more))
             return await self._opening
         finally:
             self.answer = before

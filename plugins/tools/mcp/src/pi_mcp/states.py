@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from pi_core import one_line
@@ -9,7 +10,10 @@ from pi_core import one_line
 if TYPE_CHECKING:
     from pi_mcp.hub import Hub
 
-__all__ = ["row_of", "rows_text", "tool_lines", "tools_counted"]
+__all__ = ["report_of", "row_of", "rows_text", "tool_lines", "tools_counted"]
+
+_SCOPES = {"user": "global"}
+"""The original's words for ours."""
 
 
 def row_of(hub: Hub, name: str) -> dict[str, Any]:
@@ -27,6 +31,27 @@ def row_of(hub: Hub, name: str) -> dict[str, Any]:
         "transport": server.transport,
         "error": remote.error if remote is not None else "",
     }
+
+
+def report_of(hub: Hub, name: str) -> dict[str, Any]:
+    """Return a server as the original's ``mcp list --json`` does, with ``leftOut`` of ``row_of``; no secrets."""
+    from pi_mcp.imports import without_secrets
+
+    server, row = hub.servers[name], row_of(hub, name)
+    entry, _ = without_secrets(name, server.config)
+    command = " ".join(map(str, [entry.get("command", ""), *entry.get("args", ())]))
+    report = {
+        "name": name,
+        "scope": _SCOPES.get(row["scope"], row["scope"]),
+        "source": re.sub(r":\d+$", "", server.origin),
+        "enabled": server.enabled,
+        "exposure": server.exposure,
+        "transport": re.sub(r"(?<=://)[^/?#]*@", "", str(entry.get("url") or "")) or command,
+        "state": row["state"],
+        "tools": [each["name"] for each in (hub.offer.listing(name) or {"tools": []})["tools"]],
+        "leftOut": row["leftOut"],
+    }
+    return {**report, "error": row["error"]} if row["error"] else report
 
 
 def rows_text(rows: list[dict[str, Any]]) -> str:

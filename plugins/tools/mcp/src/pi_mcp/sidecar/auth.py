@@ -168,7 +168,7 @@ class _Callback:
     async def wait(self) -> AuthorizationCodeResult:
         """Return the parameters of the browser's request."""
         try:
-            found = await asyncio.wait_for(self._came, WAIT)
+            found = await asyncio.wait_for(self._came, self._spec.get("loginSeconds") or WAIT)
         except TimeoutError:
             raise NotSignedIn(f"there was no sign-in within {WAIT} s") from None
         finally:
