@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -246,3 +247,27 @@ async def test_a_slow_client_is_dropped_and_told_how_to_resume(served, script, m
     await again.receive()
     assert known in {each["id"] for each in slow.entries()}
     assert [*slow.entries(), *again.entries()][-1]["id"] == quick.entries()[-1]["id"]
+
+
+async def test_texts_are_rendered_for_clients_as_safe_html(served) -> None:
+    watching = await served.join(role="observe")
+    texts = [{"text": "**high** <b>"}, {"text": "\x1b[32mOK\x1b[0m <b>", "kind": "output"}, {"text": 5}]
+    watching.writer.write(b'{"type":"render",' + json.dumps({"id": "r", "texts": texts}).encode()[1:] + b"\n")
+
+    answer = await watching.event("response")
+
+    assert answer["data"]["html"] == [
+        "<p><strong>high</strong> &lt;b&gt;</p>\n",
+        '<span class="a2">OK</span> &lt;b&gt;',
+        "",
+    ]
+
+
+async def test_a_line_that_only_looks_like_a_rendering_is_refused_as_any_other(served) -> None:
+    client = await served.join()
+    client.writer.write(b'{"type":"render","texts":5}\n{"type":"render",\n')
+
+    first, second = await client.event("response"), await client.event("response")
+
+    assert first["error"] == "Unknown command: render"
+    assert not second["success"]

@@ -9,6 +9,7 @@ from pi_core import CleanLines, dumps
 from pi_rpc_kit.dispatch import Dispatcher
 from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
 from pi_rpc_kit.ui import RpcUI
+from pi_serve.rendering import render_texts, rendering_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
@@ -84,6 +85,7 @@ class Client:
         self._catching_up = 0
         self._last_id = hello.since
         self._queue: asyncio.Queue[Asked | Refused | None] = asyncio.Queue(_MAX_QUEUED_COMMANDS)
+        self._rendering: set[asyncio.Task[None]] = set()
         self._dispatcher = Dispatcher(session, self._respond, ended)
         self.ui = None if hello.observes else RpcUI(self, tells_end=True)
 
@@ -130,6 +132,12 @@ class Client:
 
     async def take(self, line: bytes | None) -> None:
         """Queue a received line; wait while too many commands of this client are queued."""
+        rendering = rendering_of(line) if self._commands is None else None
+        if rendering is not None:
+            task = asyncio.create_task(render_texts(rendering, self.send_line))
+            self._rendering.add(task)
+            task.add_done_callback(self._rendering.discard)
+            return
         message = parse(line)
         if isinstance(message, UiReply):
             if self.ui is not None:
@@ -161,4 +169,6 @@ class Client:
 
     async def stop(self) -> None:
         """Cancel the client's running commands, because the session ends."""
+        for task in self._rendering:
+            task.cancel()
         await self._dispatcher.stop()

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pi_core import FanOutUI, dumps, list_sessions
+from pi_core import FanOutUI, dumps, list_sessions, nested_sessions
 from pi_hookspecs import UserError
 from pi_rpc_kit.dispatch import Dispatcher
 from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
@@ -14,6 +14,7 @@ from pi_serve.client import Client, refused_unless_allowed
 from pi_serve.feed import Feed
 from pi_serve.hello import parse_hello
 from pi_serve.settings import question_seconds
+from pi_terminal_kit.words import session_title
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Collection, Iterable
@@ -110,8 +111,11 @@ class SessionServer:
         else:
             self.end(0)
 
-    async def stored_sessions(self) -> list[dict[str, str]]:
-        """Return the latest stored sessions of the folder: id, title, and the path that ``switch_session`` takes.
+    async def stored_sessions(self) -> list[dict[str, Any]]:
+        """Return the latest stored sessions of the folder, those of agents after their parents.
+
+        Each has its id, its title, the path that ``switch_session`` takes, the time of its last message, and its
+        depth, 0 for a session of the user's own.
 
         Raises:
             PiError: They cannot be read.
@@ -120,9 +124,16 @@ class SessionServer:
         if not manager.is_persisted:
             return []
         listed = partial(list_sessions, self._session.cwd, manager.session_dir, host=self._session.host)
-        found = (await asyncio.to_thread(listed))[:_MOST_STORED]
+        everything = await asyncio.to_thread(listed)
         return [
-            {"session": each.id, "title": each.name or each.first_message[:200], "path": each.path} for each in found
+            {
+                "session": each.id,
+                "title": session_title(each.name, each.first_message),
+                "path": each.path,
+                "modified": each.modified.isoformat(),
+                "depth": depth,
+            }
+            for each, depth in nested_sessions(everything[:_MOST_STORED], everything)[:_MOST_STORED]
         ]
 
     # Clients

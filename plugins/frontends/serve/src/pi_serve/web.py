@@ -15,6 +15,7 @@ from pi_client import served_sessions
 from pi_client.framing import MAX_LINE
 from pi_core import LocalGate
 from pi_hookspecs import PiError, UserError
+from pi_html_kit.assets import CODE_SCRIPT, CONTENT_STYLE, asset
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -51,6 +52,8 @@ _PAGE = {
     "/manifest.webmanifest": ("manifest.webmanifest", "application/manifest+json"),
     "/page.js": ("page.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
+    "/code.js": (CODE_SCRIPT, "text/javascript"),
+    "/content.css": (CONTENT_STYLE, "text/css"),
 }
 
 
@@ -173,7 +176,9 @@ def _file(connection: ServerConnection, path: str, host: str) -> Response:
     if path not in _PAGE:
         return _text(connection, HTTPStatus.NOT_FOUND, f"There is no {path!r}\n")
     name, kind = _PAGE[path]
-    response = _text(connection, HTTPStatus.OK, files("pi_serve").joinpath("page", name).read_text("utf-8"), kind)
+    shared = name in (CODE_SCRIPT, CONTENT_STYLE)
+    content = asset(name) if shared else files("pi_serve").joinpath("page", name).read_text("utf-8")
+    response = _text(connection, HTTPStatus.OK, content, kind)
     response.headers["Content-Security-Policy"] = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; manifest-src 'self'; "
         f"connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

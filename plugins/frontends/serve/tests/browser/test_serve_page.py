@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import struct
+import zlib
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,7 +13,7 @@ import pytest
 
 from pi_hookspecs import Command, UserError, hookimpl
 from pi_serve.web import web_server
-from pi_testing import text, thinking, tool_call
+from pi_testing import stall, text, thinking, tool_call
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["tools"])]
 
@@ -113,7 +116,7 @@ async def test_nothing_that_is_said_becomes_markup(page, served, script) -> None
     found = await page.run("document.documentElement.outerHTML")
 
     assert await page.run("document.documentElement.dataset.pwned ?? null") is None
-    assert await page.run("document.querySelectorAll('script, img, svg').length") == 1
+    assert await page.run("document.querySelectorAll('script, img, svg').length") == 2  # its own scripts
     assert "&lt;script&gt;" in found
     asked.cancel()
 
@@ -343,7 +346,7 @@ async def test_a_text_of_brackets_or_spaces_does_not_freeze_the_page(page, serve
         await page.until(f"document.getElementById('transcript').textContent.includes({words!r})")
         await page.until("document.getElementById('state').textContent === 'ready'")
 
-    assert await page.run("document.querySelector('.answer a').textContent") == "the table"
+    assert await page.run("document.querySelectorAll('.answer').length") == 2
 
 
 @pytest.mark.pi(entry_points=["tools", "session-jsonl"])
@@ -364,14 +367,17 @@ async def test_an_earlier_session_of_the_folder_is_opened_in_the_menu(page, serv
     await page.until("document.querySelector('.answer')?.innerText === 'High at six.'")
 
     assert hidden
-    assert named == "When?"
+    assert named.split("\n") == ["When?", "now"]
     assert not await page.run("document.getElementById('sessions').open")
     assert page.console == []
 
 
 async def test_headings_tables_and_links_of_an_answer_are_shown_as_such(page, served, script) -> None:
     script.turn(
-        text("# Tides\n\nSee [the table](https://example.com/tides) and [this](javascript:alert(1)).\n| a |\n| 1 |")
+        text(
+            "# Tides\n\nSee [the table](https://example.com/tides) and [this](javascript:alert(1)).\n\n"
+            "| a |\n|--:|\n| 1 |"
+        )
     )
     script.turn(tool_call("write", path="a.txt", content="high\nlow\n")).turn(text("Done."))
     for number, words in enumerate(("Show it", "Write it"), 1):
@@ -379,12 +385,12 @@ async def test_headings_tables_and_links_of_an_answer_are_shown_as_such(page, se
         await page.until(f"document.querySelectorAll('.user').length === {number}")
         await page.until("document.getElementById('state').textContent === 'ready'")
 
-    assert await page.run("document.querySelector('main h2').textContent") == "Tides"
+    assert await page.run("document.querySelector('main h1').textContent") == "Tides"
     assert await page.run("[...document.querySelectorAll('main a')].map((each) => each.href)") == [
         "https://example.com/tides"
     ]
     assert "[this](javascript:alert(1))." in await page.text()
-    assert await page.run("document.querySelector('main pre').textContent") == "| a |\n| 1 |"
+    assert await page.run("document.querySelector('main td.right').textContent") == "1"
     assert "content:\nhigh\nlow" in await page.run("document.querySelector('main details pre').textContent")
 
 
@@ -493,3 +499,142 @@ async def test_it_fits_on_a_phone(page, served, script) -> None:
     assert await page.run("document.documentElement.scrollWidth") == 390
     assert await page.run("document.getElementById('send').getBoundingClientRect().bottom <= innerHeight")
     assert await page.run("document.getElementById('send').getBoundingClientRect().height >= 40")
+
+
+async def settled(page) -> None:
+    """Wait until the page has drawn what it knows."""
+    await page.until("document.getElementById('state').textContent === 'ready'")
+    await page.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+ONE_WITH_PICTURE = "document.querySelector('.user img')?.complete && document.querySelectorAll('.answer').length === 1"
+AT_END = "((t) => t.scrollHeight - t.scrollTop - t.clientHeight < 3)(document.getElementById('transcript'))"
+
+
+@pytest.mark.parametrize("phone", [False, True])
+async def test_it_follows_the_end_also_behind_pictures_until_the_reader_scrolls_up(page, served, script, phone) -> None:
+    for number in range(4):
+        script.turn(text(f"{number}\n\n" + "A line of the answer.\n\n" * 30))
+    await page.open(page.url, width=390 if phone else 1000, height=700, phone=phone)
+    await page.until("document.getElementById('state')?.textContent === 'ready'")
+    picture = [{"type": "image", "mimeType": "image/png", "data": tall_picture()}]
+    other = await served.join()
+    await other.call("prompt", message="Look at this", images=picture)
+    await page.until(
+        "document.querySelectorAll('.answer').length === 1 && document.querySelector('.user img').complete"
+    )
+    await settled(page)
+    await page.until(AT_END)
+    await page.open(page.url, width=390 if phone else 1000, height=700, phone=phone)
+    await page.until(
+        "document.querySelector('.user img')?.complete && document.querySelectorAll('.answer').length === 1"
+    )
+    await settled(page)
+    await page.until(AT_END)
+
+    await page.run("document.getElementById('transcript').scrollTop = 100")
+    await page.until("!document.getElementById('latest').hidden")
+    await other.call("prompt", message="Go on")
+    await page.until("document.querySelectorAll('.answer').length === 2")
+    await settled(page)
+    stayed = await page.run("document.getElementById('transcript').scrollTop")
+    await page.click("#latest")
+    await page.until(AT_END)
+    await page.run("document.getElementById('transcript').scrollTop = 100")
+    await page.until("!document.getElementById('latest').hidden")
+    await page.keys("And then?", "Enter")
+    await page.until("document.querySelectorAll('.answer').length === 3")
+    await settled(page)
+    await page.until(AT_END)
+
+    assert stayed < 400
+    assert page.console == []
+
+
+def tall_picture() -> str:
+    """Return a PNG of 1 by 2,000 pixels."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 2000, 8, 0, 0, 0, 0))
+    rows = chunk(b"IDAT", zlib.compress(b"\0\x80" * 2000))
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + head + rows + chunk(b"IEND", b"")).decode()
+
+
+async def test_stopping_returns_what_is_queued_to_the_prompt(page, served, script) -> None:
+    script.turn(tool_call("bash", command="sleep 60")).turn(text("A lighthouse."))
+    await page.keys("Wait", "Enter")
+    await page.until("!document.getElementById('stop').hidden && !!document.querySelector('main details')")
+    await page.keys("Also look at berths", "Enter")
+    await page.until("document.getElementById('queue').innerText === 'Queued: Also look at berths'")
+
+    await page.click("#stop")
+    await page.until("document.getElementById('text').value === 'Also look at berths'")
+    await page.until("document.getElementById('state').textContent === 'ready'")
+    await page.run("document.getElementById('text').value = ''")
+    await page.keys("What is this?", "Enter")
+    await page.until("document.getElementById('log').innerText.includes('A lighthouse.')")
+
+    said = [each.content for each in script.requests[-1].messages if each.role == "user"]
+    assert "berths" not in str(said)
+    assert page.console == []
+
+
+async def test_the_menu_of_commands_completes_what_is_typed(page, served, script) -> None:
+    await page.keys("/")
+    await page.until("document.querySelectorAll('#commands li').length > 4")
+    described = await page.run("document.getElementById('commands').innerText")
+    await page.keys("mod")
+    await page.until("document.querySelectorAll('#commands li').length === 1")
+    await page.keys("Enter")
+    completed = await page.run("document.getElementById('text').value")
+    await page.keys("no-such-model", "Enter")
+    await page.until("document.getElementById('log').innerText.includes('No model is called no-such-model.')")
+    await page.until("document.getElementById('dialog').open")
+    await page.keys("Escape")
+    name = f"{script.model.provider}/{script.model.id}"
+    await page.keys(f"/model {script.model.id}", "Enter")
+    await page.until("document.getElementById('text').value === ''")
+    await page.until(f"document.getElementById('facts').textContent.includes({name!r})")
+
+    assert "Begin a new session" in described
+    assert completed == "/model "
+    assert not await page.run("document.getElementById('dialog').open")
+    assert page.console == []
+
+
+async def test_an_answer_is_rendered_while_it_streams_and_code_can_be_copied(page, served, script) -> None:
+    script.turn(text("- [x] high\n- [ ] low\n\n```py\nreturn 42  # tides\n```\n"), stall())
+    await page.keys("When?", "Enter")
+    await page.until("document.querySelectorAll('.md li.task input').length === 2")
+    await page.until("!!document.querySelector('.code .tok-k')")
+    growing = await page.run("document.getElementById('state').textContent")
+    await page.click("#stop")
+    await settled(page)
+    await page.until("!!document.querySelector('.code .tok-k')")
+
+    assert growing == "working"
+    assert await page.run("document.querySelector('.code .tok-k').textContent") == "return"
+    assert await page.run("document.querySelector('.code .tok-c').textContent") == "# tides"
+    assert await page.run("document.querySelector('.code pre').textContent") == "return 42  # tides"
+    assert await page.run("document.querySelector('.code .copy').textContent") == "Copy"
+
+
+@pytest.mark.pi(entry_points=["tools", "guardrails"], settings={"guardrails": {"enabled": True}})
+async def test_a_question_waits_while_the_page_is_closed(page, served, script) -> None:
+    script.turn(tool_call("bash", command="rm -rf build")).turn(text("It is gone."))
+    await page.keys("Clean up", "Enter")
+    await page.until("document.getElementById('dialog').open")
+    await page.open("about:blank")
+    await served.until_left()
+
+    await page.open(page.url, width=390, height=844, phone=True)
+    await page.until("document.getElementById('dialog')?.open")
+    title = await page.run("document.title")
+    await page.click("#confirm")
+    await page.until("document.getElementById('log').innerText.includes('It is gone.')")
+
+    assert title.startswith("● ")
+    results = [each for each in script.requests[-1].messages if each.role == "toolResult"]
+    assert not results[0].is_error

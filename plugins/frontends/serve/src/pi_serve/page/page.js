@@ -1,4 +1,4 @@
-// A client of a served session. What sessions hold reaches the page as text only, never as markup.
+// A client of a served session. What sessions hold becomes markup only in the server's renderer, which escapes it.
 
 const $ = (id) => document.getElementById(id);
 const transcript = $("transcript");
@@ -18,18 +18,103 @@ let leaf = null, lastId = null, shown = null;
 const calls = new Map(); // the boxes of tool calls, by their ids
 let live = null;         // the message that is being written
 
+// The reader is at the end until they scroll up; then the conversation stays where it is, whatever is added.
+
+const log = make("div");
+log.id = "log";
+transcript.append(log);
+let following = true, lastTop = 0;
+
 function atBottom() {
   return transcript.scrollHeight - transcript.scrollTop - transcript.clientHeight < 80;
 }
 
+function toEnd() {
+  following = true;
+  transcript.scrollTop = transcript.scrollHeight;
+  lastTop = transcript.scrollTop;
+  $("latest").hidden = true;
+}
+
+transcript.addEventListener("scroll", () => {
+  const top = transcript.scrollTop;
+  if (atBottom()) following = true;
+  else if (top < lastTop) following = false; // only a reader scrolls up: what is added makes the conversation longer
+  lastTop = top;
+  $("latest").hidden = following;
+}, { passive: true });
+
+const sizes = new ResizeObserver(() => { if (following) toEnd(); }); // pictures, fonts, and the keyboard of a phone, too
+sizes.observe(log);
+sizes.observe(transcript);
+
 function keepingPlace(change) {
-  const follow = atBottom();
   change();
-  if (follow) transcript.scrollTop = transcript.scrollHeight;
+  if (following) toEnd();
+}
+
+// Markdown and the output of programs, rendered by the server when they come into view
+
+const rendered = new Map(); // HTML by kind and text
+const KEPT = 3000;
+let wanted = [];
+
+function ready(kind, text) {
+  return rendered.get(`${kind} ${text}`);
+}
+
+function render(kind, text, then) {
+  const known = ready(kind, text);
+  if (known !== undefined) { then(known); return; }
+  wanted.push({ kind, text, then });
+  if (wanted.length === 1) queueMicrotask(sendWanted);
+}
+
+function sendWanted() {
+  while (wanted.length) {
+    const some = wanted.splice(0, 50);
+    const isSent = askQuietly("render", { texts: some.map(({ kind, text }) => ({ kind, text })) }, ({ success, data }) => {
+      some.forEach(({ kind, text, then }, place) => {
+        const html = success ? data.html[place] : undefined;
+        if (html === undefined) return; // it stays as it was written
+        if (rendered.size > KEPT) rendered.clear();
+        rendered.set(`${kind} ${text}`, html);
+        then(html);
+      });
+      if (following) toEnd();
+    });
+    if (!isSent) return;
+  }
+}
+
+function fill(box, html) { // the renderer's markup has no scripts, no handlers and no addresses that are loaded; the policy forbids them, too
+  const template = make("template");
+  template.innerHTML = html;
+  box.replaceChildren(template.content);
+  dressCode(box);
+}
+
+let carried = []; // what has been rendered of the message that has just ended, until the whole is
+
+const near = new IntersectionObserver((found) => {
+  for (const { isIntersecting, target } of found) if (isIntersecting) { near.unobserve(target); target.show?.(); }
+}, { root: transcript, rootMargin: "1200px 0px" });
+
+function rich(kind, text, tag = "div") { // as it was written until it is rendered
+  const box = make(tag, kind === "markdown" ? "md plain" : "plain"), known = ready(kind, text);
+  const show = (html) => { box.classList.remove("plain"); fill(box, html); };
+  if (known !== undefined) show(known);
+  else {
+    const part = carried.find((each) => each.shown && text.startsWith(each.text));
+    if (part) { box.classList.remove("plain"); box.append(part.md, part.tail); } else box.textContent = text;
+    box.show = () => render(kind, text, show);
+    near.observe(box);
+  }
+  return box;
 }
 
 function take(line) {
-  if (line.reset) { entries.clear(); lastId = null; shown = null; refresh(); }
+  if (line.reset) { entries.clear(); lastId = null; shown = null; following = true; refresh(); }
   for (const entry of line.entries) { entries.set(entry.id, entry); lastId = entry.id; }
   leaf = line.leaf;
   keepingPlace(show);
@@ -44,13 +129,17 @@ function path() {
 function show() {
   const whole = path();
   const known = shown === null ? -1 : whole.findIndex((entry) => entry.id === shown);
-  if (live?.done) { live.box.remove(); live = null; }
-  if (known < 0) { transcript.replaceChildren(...(live ? [live.box] : [])); calls.clear(); }
+  const before = live?.done ? live : null;
+  if (before) { live = null; carried = [...before.blocks.values()]; }
+  if (known < 0) { log.replaceChildren(...(live ? [live.box] : [])); calls.clear(); }
   for (const entry of whole.slice(known + 1)) {
     const box = boxOf(entry);
-    if (box) transcript.insertBefore(box, live?.box ?? null);
+    if (box) log.insertBefore(box, live?.box ?? null);
   }
+  before?.box.remove();
+  carried = [];
   shown = whole.at(-1)?.id ?? null;
+  showTitle();
   if ($("search").value) filter();
 }
 
@@ -59,7 +148,7 @@ function boxOf(entry) {
     case "message": return boxOfMessage(entry.message);
     case "custom_message": return entry.display ? withContent(make("article", "note"), entry.content) : null;
     case "compaction":
-    case "branch_summary": return folded("Summary of the earlier conversation", entry.summary);
+    case "branch_summary": return folded("Summary of the earlier conversation", rich("markdown", entry.summary ?? ""));
     case "model_change": return make("article", "note", `Model: ${entry.provider}/${entry.modelId}`);
     default: return null;
   }
@@ -70,15 +159,15 @@ function boxOfMessage(message) {
     case "user": return withContent(make("article", "user"), message.content);
     case "assistant": return boxOfAnswer(message);
     case "toolResult": showResult(message.toolCallId, message.toolName, message); return null;
-    case "bashExecution": return folded(`! ${message.command}`, message.output, true);
+    case "bashExecution": return folded(`! ${message.command}`, rich("output", message.output ?? "", "pre"), true);
     default: return null;
   }
 }
 
-function folded(title, text, open = false) {
+function folded(title, content, open = false) {
   const box = make("article"), details = make("details");
   details.open = open;
-  details.append(make("summary", "", title), make("pre", "", text ?? ""));
+  details.append(make("summary", "", title), content);
   box.append(details);
   return box;
 }
@@ -86,7 +175,7 @@ function folded(title, text, open = false) {
 function withContent(box, content) {
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content ?? [];
   for (const block of blocks) {
-    if (block.type === "text") appendText(box, block.text);
+    if (block.type === "text") { if (block.text.trim()) box.append(rich("markdown", block.text)); }
     else if (block.type === "image") box.append(picture(block));
   }
   return box;
@@ -100,65 +189,44 @@ function picture(block) {
   return image;
 }
 
-function appendText(box, text) { // code between fences is shown as such
-  text.split(/^```.*$/m).forEach((part, number) => {
-    const words = part.replace(/^\n+/, "").trimEnd();
-    if (words) box.append(...(number % 2 ? [make("pre", "", words)] : blocks(words)));
-  });
-}
-
-function blocks(text) { // headings, tables as they are written, and paragraphs
-  const made = [];
-  for (const line of text.split("\n")) {
-    const heading = /^(#{1,5}) +(.+)/.exec(line), kind = heading ? `h${heading[1].length + 1}` : line.startsWith("|") ? "pre" : "p";
-    const last = made.at(-1);
-    if (last?.kind === kind && !heading) last.words += `\n${line}`;
-    else made.push({ kind, words: heading ? heading[2] : line });
-  }
-  return made.filter(({ words }) => words.trim()).map(({ kind, words }) => inline(make(kind), words.trim()));
-}
-
-function inline(made, text) { // `code`, **strong** and [links](https://...) are shown as such
-  text.split(/`([^`\n]+)`/).forEach((part, number) => {
-    if (number % 2) { made.append(make("code", "", part)); return; }
-    part.split(/\*\*([^*\n]+)\*\*/).forEach((words, place) => made.append(...(place % 2 ? [make("strong", "", words)] : links(words))));
-  });
-  return made;
-}
-
-function links(text) {
-  return text.split(/(\[[^[\]\n]+\]\(https?:\/\/[^\s()]+\))/).map((part, number) => { // no [ in the words: a row of them would take hours
-    if (number % 2 === 0) return part;
-    const [, words, address] = /^\[(.+)\]\((.+)\)$/.exec(part), link = make("a", "", words);
-    Object.assign(link, { href: address, rel: "noreferrer", target: "_blank" });
-    return link;
-  });
-}
-
 function boxOfAnswer(message) {
   const box = make("article", "answer");
   for (const block of message.content ?? []) {
-    if (block.type === "text") appendText(box, block.text);
+    if (block.type === "text") { if (block.text.trim()) box.append(rich("markdown", block.text)); }
     else if (block.type === "thinking" && block.thinking) box.append(thinking(block.thinking));
     else if (block.type === "toolCall") box.append(call(block.id, block.name, block.arguments));
   }
-  if (message.errorMessage) box.append(make("p", "failed", message.errorMessage));
+  if (message.errorMessage && message.stopReason !== "aborted") box.append(make("p", "failed", message.errorMessage));
+  else if (message.stopReason === "aborted") box.append(make("p", "note", "Stopped"));
   return box;
 }
 
 function thinking(text) {
-  const details = make("details", "thinking");
-  details.append(make("summary", "", "Thinking"), make("p", "thinking", text));
+  const details = make("details", "thinking"), summary = make("summary");
+  summary.append(make("b", "", "Thinking"), " ", make("span", "", text.trim().split("\n")[0].slice(0, 100)));
+  details.append(summary, rich("markdown", text));
   return details;
 }
 
+const MAIN = ["command", "path", "file_path", "pattern", "query", "url", "name", "prompt", "text"];
+
+function mainArgument(given) { // the one that describes a call best
+  const key = MAIN.find((each) => ["string", "number"].includes(typeof given?.[each]));
+  const words = key ? given[key] : Object.values(given ?? {}).find((each) => typeof each === "string") ?? "";
+  return String(words).replace(/\s+/g, " ").trim().slice(0, 160);
+}
+
 function call(id, name, given) {
-  const details = make("details"), words = Object.values(given ?? {}).filter((each) => typeof each === "string");
-  details.append(make("summary", "", `${name} ${words[0] ?? ""}`.slice(0, 200)));
-  if (given && Object.keys(given).length) details.append(make("pre", "", argumentsText(given)));
-  details.output = make("pre");
+  const details = make("details", "tool open"), summary = make("summary"), note = make("small");
+  summary.append(make("b", "", name), " ", make("code", "", mainArgument(given)), " ", note);
+  details.append(summary);
+  const values = Object.values(given ?? {});
+  const isWhole = values.length === 1 && ["string", "number"].includes(typeof values[0]) && String(values[0]).length < 160 && !String(values[0]).includes("\n");
+  if (values.length && !isWhole) details.append(details.given = make("pre", "given", argumentsText(given)));
+  details.output = make("div", "result");
   details.output.hidden = true;
   details.append(details.output);
+  details.note = note;
   calls.set(id, details);
   return details;
 }
@@ -168,24 +236,50 @@ function argumentsText(given) {
   return Object.entries(given).map(text).join("\n");
 }
 
-function showResult(id, name, result) {
+const LINES = 10, CHARACTERS = 2000;
+
+function showResult(id, name, result, isOver = true) {
   let box = calls.get(id);
-  if (!box) { box = call(id, name); transcript.insertBefore(box, live?.box ?? null); }
-  const text = (result.content ?? []).map((each) => each.text ?? `[${each.type}]`).join("\n");
+  if (!box) { box = call(id, name); log.insertBefore(box, live?.box ?? null); }
+  box.classList.toggle("open", !isOver);
+  box.classList.toggle("failed", isOver && result.isError === true);
+  box.note.textContent = !isOver ? "running" : result.isError ? "failed" : "";
   const diff = result.isError ? null : result.details?.diff;
-  if (typeof diff === "string" && diff) { showDiff(box.output, diff); return; }
-  box.output.textContent = text.length > 20000 ? `${text.slice(0, 20000)}\n[${text.length - 20000} more characters]` : text;
-  box.output.hidden = !text;
-  box.classList.toggle("failed", result.isError === true);
+  if (typeof diff === "string" && diff) { showDiff(box, diff); return; }
+  const parts = (result.content ?? []).map((each) => each.type === "image" ? picture(each) : long(each.text ?? `[${each.type}]`, isOver));
+  box.output.replaceChildren(...parts.flat());
+  box.output.hidden = !parts.flat().length;
+  if (isOver && (result.content ?? []).some((each) => each.type === "image")) box.open = true; // what somebody wants to see
 }
 
-function showDiff(output, diff) {
-  output.replaceChildren(...diff.slice(0, 20000).split("\n").flatMap((line) => {
+function long(text, isOver) { // its first lines, and the rest folded
+  const words = text.replace(/[\r\n]+$/, "");
+  if (!words) return [];
+  if (!isOver) return [make("pre", "plain", words.slice(-CHARACTERS))];
+  let cut = -1;
+  for (let line = 0; line < LINES && (line === 0 || cut >= 0); line++) cut = words.indexOf("\n", cut + 1);
+  if (cut > CHARACTERS || (cut < 0 && words.length > 2 * CHARACTERS)) cut = CHARACTERS;
+  const rest = cut < 0 ? "" : words.slice(cut).replace(/^\n/, "");
+  if (!rest || (rest.length < 200 && !rest.includes("\n"))) return [rich("output", words, "pre")];
+  const more = make("details", "more"), count = rest.split("\n").length;
+  more.append(make("summary", "", count > 1 ? `${count.toLocaleString("en")} more lines` : `${rest.length.toLocaleString("en")} more characters`));
+  more.addEventListener("toggle", () => { if (more.childElementCount === 1) more.append(rich("output", rest, "pre")); });
+  return [rich("output", words.slice(0, cut), "pre"), more];
+}
+
+function showDiff(box, diff) {
+  const output = make("pre", "diff");
+  let added = 0, removed = 0;
+  output.append(...diff.slice(0, 200000).split("\n").flatMap((line) => {
     const kind = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
-    return [make(kind, "", line), "\n"];
+    if (kind === "ins") added++; else if (kind === "del") removed++;
+    return kind === "span" ? [make(kind, line.startsWith("@@") ? "hunk" : "", line), "\n"] : [make(kind, "", line), "\n"];
   }));
-  output.hidden = false;
-  if (output.previousElementSibling?.tagName === "PRE") output.previousElementSibling.hidden = true; // the arguments
+  box.note.textContent = `+${added} −${removed}`;
+  box.output.replaceChildren(output);
+  box.output.hidden = false;
+  box.open = true;
+  if (box.given) box.given.hidden = true;
 }
 
 // The message that is being written
@@ -193,7 +287,7 @@ function showDiff(output, diff) {
 function begin(message) {
   live?.box.remove();
   live = { box: boxOfAnswer(message), blocks: new Map(), done: false };
-  transcript.append(live.box);
+  log.append(live.box);
 }
 
 function grow(change) {
@@ -202,38 +296,63 @@ function grow(change) {
   if (type === "text_start" || type === "thinking_start") startBlock(place, type);
   else if (type === "text_delta" || type === "thinking_delta") {
     if (!live.blocks.has(place)) startBlock(place, type);
-    live.blocks.get(place).append(change.delta);
+    live.blocks.get(place).add(change.delta);
   } else if (type === "toolcall_end") {
     const { id, name, arguments: given } = change.toolCall;
     live.box.append(call(id, name, given));
   }
 }
 
+const PAUSE = 200;
+
+class LiveText { // rendered again and again while it grows, at most a fifth of the time; what came since is plain
+  constructor(root) {
+    Object.assign(this, { text: "", shown: 0, md: make("div", "md"), tail: make("div", "plain"), busy: false });
+    root.append(this.md, this.tail);
+  }
+  add(words) {
+    this.text += words;
+    this.tail.textContent = this.text.slice(this.shown);
+    if (!this.busy) { this.busy = true; setTimeout(() => this.draw(), PAUSE); }
+  }
+  draw() {
+    const text = this.text, begun = performance.now();
+    if (!this.md.isConnected) return;
+    render("markdown", text, (html) => {
+      fill(this.md, html);
+      this.shown = text.length;
+      this.tail.textContent = this.text.slice(this.shown);
+      const wait = Math.max(PAUSE, 4 * (performance.now() - begun));
+      setTimeout(() => { this.busy = false; if (this.text.length > this.shown) this.add(""); }, wait);
+    });
+  }
+}
+
 function startBlock(place, type) {
-  const text = make("p");
+  let root = live.box;
   if (type.startsWith("thinking")) {
-    const box = thinking("");
-    box.lastChild.replaceWith(text);
-    text.className = "thinking";
-    live.box.append(box);
-  } else live.box.append(text);
-  live.blocks.set(place, text);
+    const details = make("details", "thinking");
+    details.open = true;
+    details.append(make("summary", "", "Thinking"));
+    root.append(root = details);
+  }
+  live.blocks.set(place, new LiveText(root));
 }
 
 // What the server sends
 
 const handlers = {
-  hello(line) { queued = []; drawTray(); facts(line); refresh(); },
+  hello(line) { known = null; queued = []; drawTray(); facts(line); refresh(); },
   entries: take,
   agent_start() { working(true); },
-  agent_settled() { working(false); refresh(); },
+  agent_settled({ aborted }) { working(false); refresh(); if (!aborted) alarm("pi is done", $("name").textContent); },
   queue_update({ steering, followUp }) { queued = [...steering, ...followUp]; drawTray(); },
   message_start({ message }) { if (message.role === "assistant") keepingPlace(() => begin(message)); },
   message_update(line) { keepingPlace(() => grow(line.assistantMessageEvent)); },
   message_end({ message }) { if (message.role === "assistant" && live) live.done = true; },
-  tool_execution_start(line) { if (!calls.has(line.toolCallId)) showResult(line.toolCallId, line.toolName, {}); },
-  tool_execution_update(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, line.partialResult)); },
-  tool_execution_end(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, line.result)); },
+  tool_execution_start(line) { showResult(line.toolCallId, line.toolName, {}, false); },
+  tool_execution_update(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, line.partialResult ?? {}, false)); },
+  tool_execution_end(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, { ...line.result, isError: line.isError })); },
   auto_retry_start(line) { note(`Retrying: ${line.errorMessage}`, true); },
   compaction_start() { note("Compacting the conversation"); },
   extension_error(line) { note(`${line.extensionPath ?? "A plugin"}: ${line.error}`, true); },
@@ -249,17 +368,25 @@ const handlers = {
 };
 
 function note(text, failed = false) {
-  keepingPlace(() => transcript.append(make("article", failed ? "note failed" : "note", text)));
+  keepingPlace(() => log.append(make("article", failed ? "note failed" : "note", text)));
+}
+
+let named = "";
+
+function showTitle() { // the session's name, or the first words of its first message
+  const first = path().find((each) => each.type === "message" && each.message.role === "user")?.message.content;
+  const words = (typeof first === "string" ? first : (first ?? []).map((each) => each.text ?? "").join(" ")).replace(/\s+/g, " ").trim();
+  $("name").textContent = named || (words.length > 60 ? `${words.slice(0, 59)}…` : words) || session?.slice(0, 8) || "pi";
+  document.title = `${open.length ? "● " : ""}${$("name").textContent} · pi`;
 }
 
 function facts({ sessionName, sessionId, model, cwd, isStreaming }) {
   if (sessionId) session = sessionId;
-  if (sessionId) $("name").textContent = sessionName || sessionId.slice(0, 8);
+  if (sessionId) { named = sessionName || ""; showTitle(); }
   if (cwd) $("facts").dataset.cwd = cwd;
   const name = model ? `${model.provider}/${model.id}` : "";
   if (name) $("facts").dataset.model = name;
   $("facts").textContent = [name, $("facts").dataset.cwd].filter(Boolean).join(" · ");
-  document.title = `pi · ${$("name").textContent}`;
   if (isStreaming !== undefined) working(isStreaming);
 }
 
@@ -287,6 +414,7 @@ function asked(request) {
   if (["select", "confirm", "input", "editor"].includes(request.method)) {
     open.push(request);
     if (open.length === 1) display();
+    if (!request.then) alarm("pi asks", request.title ?? "");
   } else if (request.method === "notify") note(request.message, request.notifyType === "error");
   else if (request.method === "set_editor_text") write(request.text);
   else if (request.method === "setStatus") setNews(request.statusKey, request.statusText);
@@ -305,10 +433,29 @@ function forget(id) {
   if (place < 0) return;
   open.splice(place, 1);
   if (place === 0) { $("dialog").close("closed"); display(); }
+  showTitle();
 }
+
+// Notifications, while the page is open in the background
+
+function alarm(title, words) {
+  if (!document.hidden || globalThis.Notification?.permission !== "granted") return;
+  const shown = new Notification(title, { body: words.slice(0, 200), icon: "icon.svg", tag: "pi" });
+  shown.addEventListener("click", () => { focus(); shown.close(); });
+}
+
+function mayNotify() {
+  return globalThis.Notification && isSecureContext ? Notification.permission : "denied";
+}
+
+$("notify").addEventListener("click", async () => {
+  await Notification.requestPermission();
+  $("notify").hidden = mayNotify() !== "default";
+});
 
 function display() {
   const request = open[0];
+  showTitle();
   if (!request) return;
   $("title").textContent = request.title ?? "";
   $("message").textContent = request.message ?? "";
@@ -320,12 +467,15 @@ function display() {
 }
 
 function fields(request) {
-  if (request.method === "select") return (request.options ?? []).map((option, number) => {
-    const label = make("label"), choice = make("input");
-    Object.assign(choice, { type: "radio", name: "choice", value: option, checked: option === request.chosen || (number === 0 && !request.chosen) });
-    label.append(choice, option);
-    return label;
-  });
+  if (request.method === "select") {
+    const labels = (request.options ?? []).map((option, number) => {
+      const label = make("label"), choice = make("input");
+      Object.assign(choice, { type: "radio", name: "choice", value: option, checked: option === request.chosen || (number === 0 && !request.chosen) });
+      label.append(choice, option);
+      return label;
+    });
+    return labels.length > MANY ? [finder(labels, request.find ?? ""), ...labels] : labels;
+  }
   if (request.method === "confirm") return [];
   const field = make(request.method === "editor" ? "textarea" : "input");
   field.id = "value";
@@ -333,6 +483,30 @@ function fields(request) {
   field.placeholder = request.placeholder ?? "";
   if (request.method === "editor") field.rows = 8;
   return [field];
+}
+
+const MANY = 8;
+
+function finder(labels, words) { // narrows a long list, and chooses the first that is left
+  const field = make("input");
+  Object.assign(field, { type: "search", placeholder: "Search", value: words, autocomplete: "off" });
+  field.setAttribute("aria-label", "Search the list");
+  const narrow = () => {
+    const parts = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const label of labels) label.hidden = !parts.every((part) => label.textContent.toLowerCase().includes(part));
+    const left = labels.filter((label) => !label.hidden);
+    if (left.length && !left.some((label) => label.firstChild.checked)) left[0].firstChild.checked = true;
+    for (const label of labels) if (label.hidden) label.firstChild.checked = false;
+  };
+  field.addEventListener("input", narrow);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") { event.preventDefault(); $("confirm").click(); }
+    if (event.key !== "ArrowDown") return;
+    event.preventDefault();
+    labels.find((label) => label.firstChild.checked)?.firstChild.focus();
+  });
+  if (words) narrow();
+  return field;
 }
 
 $("dialog").addEventListener("close", () => {
@@ -371,6 +545,7 @@ $("prompt").addEventListener("submit", (event) => {
 function write(words) {
   text.value = words;
   fit();
+  offer();
 }
 
 let unanswered = []; // the prompts that the server has not accepted yet
@@ -386,6 +561,7 @@ function sendPrompt(message, sent) {
   });
   if (!isSent) return false;
   unanswered.push(message);
+  toEnd();
   if (text.value === message) write(""); // a command of a plugin is sent later, below what is typed meanwhile
   $("state").textContent = "sending";
   return true;
@@ -417,12 +593,82 @@ const COMMANDS = {
     } });
   })),
   name: (words) => ask("set_session_name", { name: words }, result(() => ask("get_state"))),
-  model: () => $("model").click(),
+  model: (words) => chooseModel(words),
   help: () => ask("get_commands", {}, result(({ commands }) => {
-    const names = [...Object.keys(COMMANDS), ...commands.map((each) => each.name)];
-    note(`Commands: ${names.map((each) => `/${each}`).join(" ")}`);
+    const box = make("article", "note"), list = make("dl");
+    for (const { name, description } of allCommands(commands)) list.append(make("dt", "", `/${name}`), make("dd", "", description));
+    box.append(make("p", "", "Commands: type / to choose one. Keys: Enter sends, Shift+Enter begins a line, / searches, Escape closes."), list);
+    keepingPlace(() => log.append(box));
   })),
 };
+
+const OWN = { new: "Begin a new session", fork: "Copy the session up to one of your messages", name: "Name the session", model: "Choose the model", help: "List the commands and keys" };
+
+function allCommands(known) {
+  const own = Object.entries(OWN).map(([name, description]) => ({ name, description }));
+  const others = known.filter(({ name }) => !Object.hasOwn(OWN, name)).map(({ name, description }) => ({ name, description: description ?? "" }));
+  return [...own, ...others.sort((one, other) => one.name.localeCompare(other.name))];
+}
+
+// The menu of commands above the prompt
+
+let offered = [], chosen = 0, known = null;
+
+function offer() {
+  const word = /^\/([\w:-]*)$/.exec(text.value)?.[1];
+  if (word === undefined || observes) { closeMenu(); return; }
+  if (known === null) {
+    known = [];
+    askQuietly("get_commands", {}, ({ success, data }) => { known = success ? data.commands : []; if (document.activeElement === text) offer(); });
+  }
+  const all = allCommands(known);
+  offered = [...all.filter(({ name }) => name.startsWith(word)), ...all.filter(({ name }) => word && !name.startsWith(word) && name.includes(word))].slice(0, 50);
+  chosen = 0;
+  $("commands").hidden = !offered.length;
+  text.setAttribute("aria-expanded", String(offered.length > 0));
+  $("commands").replaceChildren(...offered.map(({ name, description }, number) => {
+    const item = make("li");
+    Object.assign(item, { id: `command-${number}`, role: "option" });
+    item.append(make("b", "", `/${name}`), " ", make("span", "", description));
+    item.addEventListener("pointerdown", (event) => { event.preventDefault(); chosen = number; complete(); });
+    return item;
+  }));
+  mark();
+}
+
+function mark() {
+  [...$("commands").children].forEach((each, number) => each.setAttribute("aria-selected", String(number === chosen)));
+  const item = $("commands").children[chosen];
+  item?.scrollIntoView({ block: "nearest" });
+  if (item) text.setAttribute("aria-activedescendant", item.id); else text.removeAttribute("aria-activedescendant");
+}
+
+function closeMenu() {
+  offered = [];
+  $("commands").hidden = true;
+  text.setAttribute("aria-expanded", "false");
+  text.removeAttribute("aria-activedescendant");
+}
+
+function complete() {
+  text.value = `/${offered[chosen].name} `;
+  closeMenu();
+  fit();
+  text.focus();
+}
+
+function menuKey(event) { // whether the menu has used the key
+  if (!offered.length || event.isComposing) return false;
+  if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    chosen = (chosen + (event.key === "ArrowDown" ? 1 : offered.length - 1)) % offered.length;
+    mark();
+  } else if (event.key === "Tab" && !event.shiftKey) complete();
+  else if (event.key === "Enter" && text.value !== `/${offered[chosen].name}`) complete();
+  else if (event.key === "Escape") closeMenu();
+  else return false;
+  event.preventDefault();
+  return true;
+}
 
 function carryOut(message, name, words) {
   if (Object.hasOwn(COMMANDS, name)) {
@@ -488,22 +734,30 @@ $("unqueue").addEventListener("click", () => ask("clear_queue", {}, (answer) => 
 // The model
 
 $("model").disabled = observes;
-$("model").addEventListener("click", () => ask("get_available_models", {}, (answer) => {
-  if (!answer.success) { note(answer.error, true); return; }
-  const models = new Map(answer.data.models.map((each) => [`${each.provider}/${each.id}`, each]));
-  asked({ method: "select", title: "Model", options: [...models.keys()], chosen: $("facts").dataset.model, then: (name) => {
-    const model = models.get(name);
-    if (model) ask("set_model", { provider: model.provider, modelId: model.id }, ({ success, error }) => {
-      if (success) ask("get_state"); else note(error, true);
-    });
-  } });
-}));
+$("model").addEventListener("click", () => chooseModel(""));
+
+function chooseModel(words) { // at once if the words name one
+  ask("get_available_models", {}, result((data) => {
+    const models = new Map(data.models.map((each) => [`${each.provider}/${each.id}`, each])), low = words.toLowerCase();
+    const take = (name) => {
+      const model = models.get(name);
+      if (model) ask("set_model", { provider: model.provider, modelId: model.id }, result(() => ask("get_state")));
+    };
+    const exact = [...models.keys()].filter((name) => name.toLowerCase() === low || models.get(name).id.toLowerCase() === low);
+    const like = [...models.keys()].filter((name) => name.toLowerCase().includes(low));
+    const one = exact.length === 1 ? exact[0] : words && like.length === 1 ? like[0] : null;
+    if (one) { take(one); return; }
+    if (words && !like.length) note(`No model is called ${words}.`, true);
+    const find = like.length ? words : "";
+    asked({ method: "select", title: "Model", options: [...models.keys()], chosen: $("facts").dataset.model, find, then: take });
+  }));
+}
 
 // Search
 
 function filter() {
   const words = $("search").value.toLowerCase();
-  for (const box of transcript.children) box.classList.toggle("unmatched", !box.textContent.toLowerCase().includes(words));
+  for (const box of log.children) box.classList.toggle("unmatched", !box.textContent.toLowerCase().includes(words));
 }
 
 $("search").addEventListener("input", filter);
@@ -515,20 +769,26 @@ document.addEventListener("keydown", (event) => {
 });
 
 text.addEventListener("keydown", (event) => {
-  const phone = matchMedia("(pointer: coarse)").matches;
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !phone) {
+  if (menuKey(event)) return;
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { // on a phone it is the key "send"
     event.preventDefault();
     $("prompt").requestSubmit();
   }
 });
-text.addEventListener("input", fit);
+text.addEventListener("input", () => { fit(); offer(); });
+text.addEventListener("blur", closeMenu);
+$("latest").addEventListener("click", () => { toEnd(); if (!matchMedia("(pointer: coarse)").matches) text.focus(); });
+$("notify").hidden = mayNotify() !== "default";
 
 function fit() {
   text.style.height = "auto";
   text.style.height = `${text.scrollHeight + 2}px`;
 }
 
-$("stop").addEventListener("click", () => ask("abort"));
+$("stop").addEventListener("click", () => { // what is queued comes back, as on the screen: else it would join the next prompt
+  if (queued.length) $("unqueue").click();
+  ask("abort");
+});
 $("prompt").hidden = observes;
 if (!matchMedia("(pointer: coarse)").matches) text.focus();
 
@@ -544,6 +804,16 @@ function choice(words, then) { // in the menu
   return item;
 }
 
+function age(time) {
+  const minutes = Math.max(0, (Date.now() - new Date(time)) / 60000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${Math.floor(minutes)} min ago`;
+  if (minutes < 60 * 24) return `${Math.floor(minutes / 60)} h ago`;
+  return minutes < 60 * 24 * 30 ? `${Math.floor(minutes / 60 / 24)} days ago`.replace(/^1 days/, "1 day") : new Date(time).toLocaleDateString();
+}
+
+document.addEventListener("pointerdown", (event) => { if (!event.target.closest("#sessions")) $("sessions").open = false; });
+$("sessions").addEventListener("keydown", (event) => { if (event.key === "Escape") { $("sessions").open = false; $("sessions").firstElementChild.focus(); } });
 $("sessions").addEventListener("toggle", async () => {
   if (!$("sessions").open) return;
   const [served, stored] = await Promise.all(["sessions", "stored"].map(async (name) => {
@@ -552,7 +822,12 @@ $("sessions").addEventListener("toggle", async () => {
   }));
   const known = new Set([session, ...served.map((each) => each.session)]);
   const earlier = stored.filter((each) => !known.has(each.session));
-  const entry = ({ title, path }) => choice(title, () => ask("switch_session", { sessionPath: path }));
+  const entry = ({ title, path, modified, depth }) => {
+    const item = choice(title, () => ask("switch_session", { sessionPath: path }));
+    item.firstChild.append(make("small", "", age(modified)));
+    item.className = depth ? "nested" : "";
+    return item;
+  };
   $("earlier").replaceChildren(...(observes ? [] : earlier.map(entry)));
   $("earlier").parentElement.hidden = observes || !earlier.length;
   $("list").replaceChildren(...(observes ? [] : [choice("New session", COMMANDS.new)]), ...served.map((each) => {
@@ -574,6 +849,14 @@ function send(line) {
   if (socket?.readyState === WebSocket.OPEN) { socket.send(JSON.stringify(line)); return true; }
   note("Not connected; what you wrote was not sent.", true);
   return false;
+}
+
+function askQuietly(type, more, then) { // without a word if there is no connection
+  if (socket?.readyState !== WebSocket.OPEN) return false;
+  const id = `web${++number}`;
+  answers.set(id, then);
+  socket.send(JSON.stringify({ type, id, ...more }));
+  return true;
 }
 
 function ask(type, more = {}, then = null) {
