@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from functools import lru_cache
 
 __all__ = ["entropy", "is_base64_credentials", "is_jwt", "is_mixed", "is_placeholder", "is_random", "is_varied"]
 
@@ -45,15 +45,25 @@ def is_random(key: str) -> bool:
 def _is_random_run(run: str) -> bool:
     if len(run) < 12:  # noqa: PLR2004 - too short to tell
         return False
-    if not any(map(str.isalpha, run)) or entropy(run) < _CHANCE:
+    varied = entropy(run)
+    if varied < _CHANCE or not any(map(str.isalpha, run)):
         return False
-    kinds = [1 if c.isdigit() else 2 if c.islower() else 3 for c in run]
-    changes = sum(a != b for a, b in pairwise(kinds))
-    if 1 in kinds and sum((a == 1) != (b == 1) for a, b in pairwise(kinds)) >= max(3, len(run) // 8):
+    kinds = run.translate(_KINDS) if run.isascii() else "".join(map(_kind, run))
+    digits = sum(map(kinds.count, ("01", "10", "02", "20")))
+    changes = digits + kinds.count("12") + kinds.count("21")
+    if "0" in kinds and digits >= max(3, len(run) // 8):
         return True
-    if len(run) >= 30 and changes >= 0.25 * len(run) and entropy(run) > 4.2:  # noqa: PLR2004 - few words are that varied
+    if len(run) >= 30 and changes >= 0.25 * len(run) and varied > 4.2:  # noqa: PLR2004 - few words are that varied
         return True
     return len(run) >= 16 and changes >= 0.4 * len(run)  # noqa: PLR2004 - CamelCase changes twice in about six letters
+
+
+def _kind(character: str) -> str:
+    """Return ``0`` for a digit, ``1`` for a small letter, ``2`` for anything else."""
+    return "0" if character.isdigit() else "1" if character.islower() else "2"
+
+
+_KINDS = {code: _kind(chr(code)) for code in range(128)}
 
 
 def is_varied(key: str) -> bool:
@@ -63,11 +73,28 @@ def is_varied(key: str) -> bool:
 
 def entropy(text: str) -> float:
     """Return the bits per character of a text, by the frequency of its characters."""
-    import math
-    from collections import Counter
+    length = len(text)
+    if length > _COUNTED:
+        from collections import Counter
 
-    counts = Counter(text).values()
-    return -sum(count / len(text) * math.log2(count / len(text)) for count in counts)
+        return -sum([_bits(count, length) for count in Counter(text).values()])
+    counts = map(text.count, dict.fromkeys(text))  # faster than to count all at once, while it is short
+    return -sum(map(_bits_of(length).__getitem__, counts))
+
+
+_COUNTED = 256
+
+
+@lru_cache
+def _bits_of(length: int) -> tuple[float, ...]:
+    """Return the bits of a character by how often it occurs in a text of a length, negative."""
+    return (0.0, *(_bits(count, length) for count in range(1, length + 1)))
+
+
+def _bits(count: int, length: int) -> float:
+    import math
+
+    return count / length * math.log2(count / length)
 
 
 def is_jwt(token: str) -> bool:

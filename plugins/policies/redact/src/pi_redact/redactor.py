@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pi_redact.assignments import assigned_values, named_values
@@ -79,11 +80,10 @@ class Redactor:
 
     def mark(self, name: str, secret: str) -> str:
         """Return the mark of a secret."""
-        import hashlib  # most runs have nothing to mark
-        import hmac
+        import hmac  # most runs have nothing to mark
 
-        digest = hmac.new(self._key, secret.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
-        mark = f"[secret:{_NAME.sub('-', name.lower()).strip('-') or 'value'}:{digest[:6]}]"
+        digest = hmac.digest(self._key, secret.encode("utf-8", "surrogatepass"), "sha256")
+        mark = f"[secret:{_written_name(name)}:{digest[:3].hex()}]"
         self._secrets[mark] = secret
         return mark
 
@@ -139,6 +139,12 @@ class Redactor:
             yield from ((*match.span(), name) for match in pattern.finditer(text) if match[0])
         if self._strict and (found is None or found.is_named):
             yield from named_values(text)
+
+
+@lru_cache
+def _written_name(name: str) -> str:
+    """Return the name of a secret as it is written in marks."""
+    return _NAME.sub("-", name.lower()).strip("-") or "value"
 
 
 def _forms(value: str) -> Iterator[str]:
