@@ -2,7 +2,10 @@
 
 CPU milliseconds of one RPC process for one step, in a session of so many messages, or with so much output. ``growth``
 is ours at a size over ours at the one before, to be read beside the growth of the size itself. The programs take turns.
-``--messages``, ``--megabytes`` and ``--calls`` set the sizes.
+
+The default takes a minute or two. ``--steps`` chooses what is measured; ``--messages``, ``--megabytes``, ``--calls``,
+``--prompts`` and ``--day`` set the sizes. All that is judged: ``--steps messages output prompts day --messages 400 1600
+6400 --megabytes 1 10 100 --calls 64 256 --rounds 5``, which takes much longer.
 """
 
 from __future__ import annotations
@@ -42,12 +45,13 @@ HUNDRED = 100
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--messages", type=int, nargs="+", default=[400, 1600, 6400])
-    parser.add_argument("--megabytes", type=int, nargs="+", default=[1, 10])
-    parser.add_argument("--calls", type=int, nargs="+", default=[64, 256])
+    parser.add_argument("--steps", nargs="+", choices=list(STEPS), default=["messages", "output"])
+    parser.add_argument("--messages", type=int, nargs="+", default=[1600, 6400])
+    parser.add_argument("--megabytes", type=int, nargs="+", default=[10])
+    parser.add_argument("--calls", type=int, nargs="+", default=[256])
     parser.add_argument("--prompts", type=int, default=400, help="with a call each, in one session")
     parser.add_argument("--day", type=int, default=1000, help="prompts of a day's work, in one session")
-    parser.add_argument("--rounds", type=int, default=5, help="of each step, of which the median counts")
+    parser.add_argument("--rounds", type=int, default=3, help="of each step, of which the median counts")
     parser.add_argument("--peer-dir", type=Path, default=None, help="where the original is, or is to be, installed")
     parser.add_argument("--no-peer", action="store_true", help="measure ours alone")
     return parser.parse_args()
@@ -336,6 +340,15 @@ def work(number: int, edits: Iterator[int]) -> str:
             return call_prompt("read", path="read.txt")
 
 
+STEPS = {
+    "messages": measure_messages,
+    "output": measure_output,
+    "prompts": measure_prompts,
+    "day": measure_day,
+}
+"""What is measured, by its name on the command line."""
+
+
 def table(found: Steps) -> list[list[str]]:
     """Return a line for each step and size."""
     rows: list[list[str]] = []
@@ -358,10 +371,8 @@ def main() -> None:
         found = programs(chosen, folder, fake.url)
         for program in found:
             add_providers(program, fake.url)
-        measure_messages(found, folder, chosen, measuring)
-        measure_output(found, folder, chosen, measuring)
-        measure_prompts(found, folder, chosen, measuring)
-        measure_day(found, folder, chosen, measuring)
+        for step in chosen.steps:
+            STEPS[step](found, folder, chosen, measuring)
     heads = ["", "size", "ours ms", "original ms", "ratio", "growth"]
     show_table("One step, CPU of the process", heads, table(measuring.found))
 
