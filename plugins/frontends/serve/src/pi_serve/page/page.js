@@ -625,7 +625,6 @@ function offer() {
   offered = [...all.filter(({ name }) => name.startsWith(word)), ...all.filter(({ name }) => word && !name.startsWith(word) && name.includes(word))].slice(0, 50);
   chosen = 0;
   $("commands").hidden = !offered.length;
-  text.setAttribute("aria-expanded", String(offered.length > 0));
   $("commands").replaceChildren(...offered.map(({ name, description }, number) => {
     const item = make("li");
     Object.assign(item, { id: `command-${number}`, role: "option" });
@@ -646,7 +645,6 @@ function mark() {
 function closeMenu() {
   offered = [];
   $("commands").hidden = true;
-  text.setAttribute("aria-expanded", "false");
   text.removeAttribute("aria-activedescendant");
 }
 
