@@ -156,8 +156,9 @@ def _words(parser: ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD")
 
 
-def _nothing(_parser: ArgumentParser) -> None:
-    return
+def _doctor(parser: ArgumentParser) -> None:
+    what = "say which of your files for the original pi have no effect here: settings, keys, packages, extensions"
+    parser.add_argument("--original", action="store_true", help=what)
 
 
 _ADD = {
@@ -167,7 +168,7 @@ _ADD = {
     "update": _update,
     "list": _list,
     "sync": _sync,
-    "doctor": _nothing,
+    "doctor": _doctor,
     "search": _words,
     "info": _words,
 }

@@ -199,7 +199,10 @@ def _details(row: dict[str, Any], host: PluginHost) -> dict[str, Any]:
 
 def run_doctor(given: Namespace, host: PluginHost) -> int:
     """Print problems with their remedies; return 1 if one is an error."""
-    from pi_packages.doctor import checks
+    if given.original:
+        from pi_packages.original import differences as checks
+    else:
+        from pi_packages.doctor import checks
 
     rows = list(checks(host))
     if given.json:

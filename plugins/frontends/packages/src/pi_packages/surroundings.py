@@ -63,6 +63,7 @@ def surroundings(host: PluginHost) -> Iterator[Row]:
     yield from _programs(host)
     yield from _extras(host)
     yield from _languages(host)
+    yield from _of_the_original(host)
     yield from _of_other_agents(host.settings.agent_dir, host.settings.project_trust.cwd)
 
 
@@ -113,6 +114,14 @@ def _languages(host: PluginHost) -> Iterator[Row]:
     for language in host.services("ExtensionLanguage") if scripts else ():
         for state, message, remedy in getattr(language.thing, "diagnose", lambda *_: ())(scripts, host.settings):
             yield _row(f"plugin {language.plugin}", state, message, remedy)
+
+
+def _of_the_original(host: PluginHost) -> Iterator[Row]:
+    from pi_packages.original import is_of_the_original
+
+    if is_of_the_original(host):
+        remedy = "pi doctor --original says which of them have no effect here"
+        yield _row("original", "note", "the settings are those of the original pi, which reads the same files", remedy)
 
 
 def _of_other_agents(agent_dir: Path, cwd: Path) -> Iterator[Row]:
