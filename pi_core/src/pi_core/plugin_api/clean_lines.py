@@ -128,6 +128,16 @@ class CleanLines:
         wanted = session.settings.get_bool("redact.output", default=False)
         return cls(session.ctx.secrets.clean) if wanted else None
 
+    @classmethod
+    def texts_for(cls, session: _Session) -> Callable[[Any], Any]:
+        """Return a function that redacts the texts of a JSON value for the session's clients, as its lines are."""
+        clean = cls.asked_for(session)
+        return clean.texts if clean is not None else lambda value: value
+
+    def texts(self, value: Any) -> Any:
+        """Return a JSON value with its texts redacted."""
+        return map_texts(value, self._clean)
+
     def of(self, line: bytes) -> Iterator[bytes]:
         """Yield the lines to write for one line: none while all of its text is held back, two where a text ends."""
         value = json.loads(line)

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from pi_client import CommandFailed, PiClient
+from pi_hookspecs import Approval, approval_choices
 from pi_serve import client as _client
 from pi_testing import text
 
@@ -247,6 +248,45 @@ async def test_a_slow_client_is_dropped_and_told_how_to_resume(served, script, m
     await again.receive()
     assert known in {each["id"] for each in slow.entries()}
     assert [*slow.entries(), *again.entries()][-1]["id"] == quick.entries()[-1]["id"]
+
+
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+@pytest.mark.pi(entry_points=["redact"], settings={"redact": {"output": True}})
+async def test_questions_and_notices_have_no_secrets_if_output_is_redacted(served) -> None:
+    client = await served.join()
+    ui = served.session.ui
+    approval = Approval("Run it?", what=f"curl {SECRET}", choices=approval_choices(always=SECRET))
+    answers = {
+        "select": (ui.select(f"Use {SECRET}?", [f"Use {SECRET}", "No"]), 0),
+        "confirm": (ui.confirm("Push?", f"with {SECRET}"), None),
+        "input": (ui.input(f"Name for {SECRET}", SECRET), None),
+        "editor": (ui.editor("Edit", f"key = {SECRET}"), None),
+        "approval": (ui.approve(approval), 1),
+    }
+    given = {}
+    for name, (question, place) in answers.items():
+        asked = asyncio.ensure_future(question)
+        request = await client.event("extension_ui_request")
+        value = request.get("prefill", "typed") if place is None else request["options"][place]
+        reply = {"confirmed": True} if name == "confirm" else {"value": value}
+        client.send(type="extension_ui_response", id=request["id"], **reply)
+        given[name] = await asked
+    ui.notify(f"Stored {SECRET}")
+    ui.set_status("key", SECRET)
+    ui.set_widget("keys", [SECRET])
+    ui.set_title(SECRET)
+    await client.call("get_state")
+
+    assert SECRET not in json.dumps(client.lines)
+    assert given == {
+        "select": f"Use {SECRET}",
+        "confirm": True,
+        "input": "typed",
+        "editor": f"key = {SECRET}",
+        "approval": "always",
+    }
 
 
 async def test_texts_are_rendered_for_clients_as_safe_html(served) -> None:

@@ -220,26 +220,41 @@ async def test_a_frame_of_a_hundred_megabytes_is_refused(url) -> None:
 
 
 @pytest.mark.slow
-async def test_of_ten_thousand_connections_those_beyond_the_limit_are_refused(served, tmp_path, monkeypatch) -> None:
+async def test_ten_thousand_silent_connections_keep_nobody_with_the_token_out(served, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(web, "_OPEN_SECONDS", 600)
     async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as url:
         client = await joined(url)
         await until(client, "entries")
-        silent = [await connected(url) for _ in range(web._MAX_CONNECTIONS - 1)]
-        for _ in range(100):
-            for reader, writer in [await connected(url) for _ in range(100)]:
-                assert (await reader.read()).startswith(b"HTTP/1.1 503 ")
+        silent = [await connected(url) for _ in range(web._MAX_CONNECTIONS)]
+        for _ in range(50):
+            silent += [await connected(url) for _ in range(web._MAX_CONNECTIONS)]
+            assert (await get(url, Authorization=f"Bearer {TOKEN}")).status_code == 200
+            for _, writer in silent[: -web._MAX_CONNECTIONS]:
                 await left(writer)
+            del silent[: -web._MAX_CONNECTIONS]
+        late = await joined(url)
+        await until(late, "entries")
         await client.send('{"type": "get_state", "id": 1}')
         answered = await until(client, "response")
         for _, writer in silent:
             await left(writer)
-        async with asyncio.timeout(60):
-            while (await get(url, Authorization=f"Bearer {TOKEN}")).status_code != 200:  # noqa: ASYNC110 - as it notices
-                await asyncio.sleep(0.01)
+        await late.close()
         await client.close()
 
     assert answered["success"]
+
+
+async def test_a_connection_beyond_the_limit_is_refused_while_all_are_in_use(served, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(web, "_MAX_CONNECTIONS", 3)
+    async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as url:
+        clients = [await joined(url) for _ in range(3)]
+        reader, writer = await connected(url)
+        refused = await reader.read()
+        await left(writer)
+        for each in clients:
+            await each.close()
+
+    assert refused.startswith(b"HTTP/1.1 503 ")
 
 
 async def connected(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

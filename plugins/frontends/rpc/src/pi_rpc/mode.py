@@ -34,7 +34,7 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
 
     with own_streams() as (stdin, stdout):
         outbox = Outbox(stdout, lambda: server.end(0), CleanLines.asked_for(session))
-        session.ui, session.has_ui = RpcUI(outbox), True
+        session.ui, session.has_ui = RpcUI(outbox, clean=CleanLines.texts_for(session)), True
         server = Server(session, outbox, session.ui)
         server.reader = LineReader(stdin, server.on_lines, server.on_end_of_input)
         with OrderlyEnd(stop) as signals:

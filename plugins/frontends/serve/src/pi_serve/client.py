@@ -87,7 +87,7 @@ class Client:
         self._queue: asyncio.Queue[Asked | Refused | None] = asyncio.Queue(_MAX_QUEUED_COMMANDS)
         self._rendering: set[asyncio.Task[None]] = set()
         self._dispatcher = Dispatcher(session, self._respond, ended)
-        self.ui = None if hello.observes else RpcUI(self, tells_end=True)
+        self.ui = None if hello.observes else RpcUI(self, tells_end=True, clean=CleanLines.texts_for(session))
 
     # Outgoing lines
 

@@ -14,7 +14,7 @@ from pi_core import DialogUI, dumps
 from pi_hookspecs import UserError, mark_unanswered
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from pi_core import DialogRequest
     from pi_hookspecs import AbortSignal, Activity, NoticeLevel
@@ -43,10 +43,14 @@ class RpcUI(DialogUI):
 
     Args:
         sender: Sends the requests.
+        clean: Redacts the texts of a request; replies are matched with what was sent.
         tells_end: Whether to send ``extension_ui_closed`` when a dialog is over, because another client may answer it.
     """
 
-    def __init__(self, sender: Sender, *, tells_end: bool = False) -> None:
+    def __init__(
+        self, sender: Sender, *, tells_end: bool = False, clean: Callable[[Any], Any] = lambda value: value
+    ) -> None:
+        self._clean = clean
         self._tells_end = tells_end
         self._sender = sender
         self._ids = count(1)
@@ -82,6 +86,11 @@ class RpcUI(DialogUI):
             value = value.get("value", value.get("label"))
         if not isinstance(value, str):
             return None
+        if dialog.kind == "editor" and value == self._clean(dialog.text):
+            return dialog.text  # unchanged: a redacted text is not what the user wrote
+        if dialog.kind == "select" and value not in choices:
+            sent = [label for label in choices if self._clean(label) == value]
+            value = sent[0] if len(sent) == 1 else value  # two that look the same cannot be told apart
         return value if dialog.kind != "select" else choices.get(value, value if value in choices.values() else None)
 
     def answer(self, request_id: str, reply: Mapping[str, Any]) -> None:
@@ -179,7 +188,7 @@ class RpcUI(DialogUI):
         raise UserError("Theme switching not supported in RPC mode")
 
     def _notify_client(self, method: str, request_id: str | None = None, key: Hashable = None, **fields: Any) -> None:
-        given = {name: value for name, value in fields.items() if value is not None}
+        given = {name: self._clean(value) for name, value in fields.items() if value is not None}
         request = {
             "type": "extension_ui_request",
             "id": request_id or f"ui-{next(self._ids)}",
