@@ -179,7 +179,9 @@ TAIL = """
 ## Variables of the original pi that have no effect here
 
 `PI_PACKAGE_DIR` (this pi finds its files with Python's import system), `PI_SKIP_VERSION_CHECK` and `PI_TELEMETRY`
-(pi does not check for new versions or report usage).
+(pi does not check for new versions or report usage), `PI_SELF_UPDATE_COMMAND`, `PI_PROGRAM_STATUS`,
+`PI_CLIPBOARD_OSC52`, `PI_CODEMODE_MAX_WORKERS`, `PI_RADIUS_GATEWAY` and `PI_TUI_ESC_TIMEOUT`. `pi doctor --original`
+names those that you have set.
 """
 
 

@@ -27,6 +27,7 @@ NO_READERS = {
     "pi_git_kit": "sets them for git, or keeps them from it",
     "pi_tools/commands/no_terminal.py": "sets them for commands",
     "pi_mcp/link.py": "passes them on to servers",
+    "pi_packages/original.py": "names those without an effect",
     "host/installers.py": "keeps them from uv",
 }
 NO_VARIABLES = {

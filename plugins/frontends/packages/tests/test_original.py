@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -110,3 +111,11 @@ def test_members_that_an_extension_lacks_are_named_and_an_untrusted_project_is_n
     named = [row["message"] for row in differences(host) if row["check"] == "extensions"]
 
     assert [message.rpartition(": ")[2] for message in named] == ["it uses drum of own, which pi does not have"]
+
+
+def test_the_page_of_variables_lists_the_same_ones_without_an_effect():
+    page = (
+        (ROOT / "docs" / "environment.md").read_text(encoding="utf-8").partition("## Variables of the original pi")[2]
+    )
+
+    assert set(re.findall(r"`(PI_\w+)`", page)) == VARIABLES.keys()

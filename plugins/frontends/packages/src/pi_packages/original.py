@@ -45,6 +45,8 @@ VARIABLES = {
     "PI_PROGRAM_STATUS": "Remove it: pi does not report its status to terminals",
     "PI_RADIUS_GATEWAY": "Add the gateway as a provider to models.json; pi help models describes it",
     "PI_SELF_UPDATE_COMMAND": "Remove it; pi update names the command that updates pi",
+    "PI_SKIP_VERSION_CHECK": "Remove it: pi does not check for new versions",
+    "PI_TELEMETRY": "Remove it: pi does not report usage",
     "PI_TUI_ESC_TIMEOUT": "Remove it",
 }
 """Environment variables of the original that nothing reads here, with what to do."""
