@@ -37,6 +37,16 @@ def test_an_answer_streams_as_markdown_and_is_the_value_of_the_cell(shell, scrip
     assert script.requests[0].messages[-1].text == "What is here?"
 
 
+def test_tables_keep_their_alignment_and_tasks_are_boxes(shell, script) -> None:
+    script.turn(text("| day | high |\n|---|--:|\n| Monday | 4.81 |\n\n- [x] sail"))
+
+    done = shell.run("%%pi\nShow it")
+
+    assert '<td class="right">4.81</td>' in done.html
+    assert ".pi .right{text-align:right!important}" in done.html
+    assert '<input type="checkbox" disabled checked aria-label="done">sail' in done.html
+
+
 def test_the_conversation_continues_in_the_next_cell_until_a_new_one_begins(shell, script) -> None:
     for answer in ("One.", "Two.", "Three."):
         script.turn(text(answer))

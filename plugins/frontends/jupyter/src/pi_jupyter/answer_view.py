@@ -30,7 +30,11 @@ _SECONDS = 0.1
 _STYLE = Html(
     "<style>.pi ins{color:#2a7d46;text-decoration:none}.pi del{color:#b02a2a;text-decoration:none}"
     ".pi pre{max-height:24em;overflow:auto;margin:.3em 0}.pi .failed>summary{color:#b02a2a}"
-    ".pi summary{font-family:monospace;cursor:pointer}</style>"
+    ".pi summary{font-family:monospace;cursor:pointer}"
+    ".pi .code{position:relative}.pi .lang{position:absolute;top:.2em;right:.5em;font:.75em monospace;opacity:.7}"
+    ".pi .wide{overflow-x:auto}.pi :is(th,td){text-align:left!important}"  # Jupyter aligns all of them to the right
+    ".pi .right{text-align:right!important}.pi .center{text-align:center!important}"
+    ".pi .task{list-style:none}.pi .task input{margin:0 .4em 0 -1.3em}</style>"
 )
 
 
@@ -61,7 +65,7 @@ class _Piece:
         if isinstance(self.block, ThinkingContent):
             text = self.block.thinking
             return Output(tag("details", tag("summary", "Thinking"), tag("pre", text)), f"Thinking: {text}")
-        return Output(markdown(self.block.text), self.block.text)
+        return Output(join([_STYLE, markdown(self.block.text)]), self.block.text)
 
 
 def _call_output(call: ToolCall, result: ToolResultMessage | None) -> Output:
