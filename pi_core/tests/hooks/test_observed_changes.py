@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_core.hooks import changes
 from pi_core.hooks.changes import differences
-from pi_hookspecs import BeforeAgentStartResult, ContextResult, UserMessage, hookimpl
+from pi_core.wire import to_wire
+from pi_hookspecs import (
+    AssistantMessage,
+    BeforeAgentStartResult,
+    ContextResult,
+    SystemMessage,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    hookimpl,
+)
 from pi_testing import for_each, text
 
 
@@ -137,6 +151,82 @@ json_data = st.recursive(
 @given(json_data, json_data)
 def test_there_are_differences_exactly_where_data_differs(old, new):
     assert bool(list(differences(old, new))) == (json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True))
+
+
+@given(json_data, json_data)
+def test_what_is_noted_differs_as_the_data_do(old, new):
+    noted = changes._noted(old), changes._noted(new)
+
+    assert [*changes._changes(*noted)] == [*differences(to_wire(old), to_wire(new))]
+
+
+def conversation():
+    return [
+        UserMessage(content="look"),
+        AssistantMessage(
+            content=(TextContent("so"), ToolCall("call_1", "read", {"path": "a", "lines": [1, 2]})),
+            api="a",
+            provider="p",
+            model="m",
+        ),
+        ToolResultMessage(tool_call_id="call_1", tool_name="read", content=(TextContent("text"),), details={"a": {}}),
+        SystemMessage(content="now"),
+    ]
+
+
+def change_arguments(messages):
+    for message in messages:
+        for block in message.content[1:2] if isinstance(message, AssistantMessage) else ():
+            block.arguments["lines"].append(3)
+
+
+def change_details(messages):
+    for message in messages:
+        if isinstance(message, ToolResultMessage):
+            message.details["a"]["b"] = {1, 2}
+
+
+def add_to_extra(messages):
+    messages[0] = evolve(messages[0], extra={"of": "a plugin"})
+
+
+def add(messages):
+    messages.insert(1, UserMessage(content="and briefly"))
+
+
+def make_anew(messages):
+    messages[:] = deepcopy(messages)
+
+
+def replace(messages):
+    messages[0] = UserMessage(content="look again", timestamp=messages[0].timestamp)
+
+
+@given(
+    st.lists(
+        st.sampled_from([change_arguments, change_details, add_to_extra, add, make_anew, replace, list.pop]), max_size=3
+    )
+)
+def test_what_is_noted_of_messages_differs_as_they_do(steps):
+    messages = conversation()
+    before = to_wire(messages), changes._noted(messages)
+    for step in steps:
+        if len(messages) > 3 or step is add:
+            step(messages)
+    after = to_wire(messages), changes._noted(messages)
+
+    assert [*changes._changes(before[1], after[1])] == [*differences(before[0], after[0])]
+
+
+def test_of_a_long_conversation_only_what_a_plugin_has_changed_is_converted(monkeypatch):
+    messages = [each for _ in range(200) for each in conversation()[:3]]
+    before = changes._noted(messages)
+    converted = []
+    monkeypatch.setattr(changes, "to_wire", lambda value: converted.append(value) or to_wire(value))
+    messages[4].content[1].arguments["path"] = "b"
+
+    assert [*changes._changes(before, changes._noted(messages))] == ["[4].content[1].arguments.path"]
+    assert len(converted) < 6
 
 
 @for_each(
