@@ -99,7 +99,7 @@ async def after_provider_response(event: AfterProviderResponseEvent, ctx: PiCont
 @hookspec
 @answers(Rule.NOTIFY)
 async def provider_stream_event(event: ProviderStreamEvent, ctx: PiContext) -> None:
-    """Read the events of a host's stream as they arrive, for a debugger or a proxy.
+    """Read the events of a host's stream as they arrive, to debug or record them.
 
     Args:
         event: The event in the format of the API, and which request it belongs to.
