@@ -508,6 +508,8 @@ async def settled(page) -> None:
 
 
 ONE_WITH_PICTURE = "document.querySelector('.user img')?.complete && document.querySelectorAll('.answer').length === 1"
+SCROLLED_UP = "(document.getElementById('transcript').scrollTop = 100, !document.getElementById('latest').hidden)"
+"""Scrolls until the page has noticed: a single step can be undone by what arrives before the event of it."""
 AT_END = "((t) => t.scrollHeight - t.scrollTop - t.clientHeight < 3)(document.getElementById('transcript'))"
 
 
@@ -532,16 +534,14 @@ async def test_it_follows_the_end_also_behind_pictures_until_the_reader_scrolls_
     await settled(page)
     await page.until(AT_END)
 
-    await page.run("document.getElementById('transcript').scrollTop = 100")
-    await page.until("!document.getElementById('latest').hidden")
+    await page.until(SCROLLED_UP)
     await other.call("prompt", message="Go on")
     await page.until("document.querySelectorAll('.answer').length === 2")
     await settled(page)
     stayed = await page.run("document.getElementById('transcript').scrollTop")
     await page.click("#latest")
     await page.until(AT_END)
-    await page.run("document.getElementById('transcript').scrollTop = 100")
-    await page.until("!document.getElementById('latest').hidden")
+    await page.until(SCROLLED_UP)
     await page.keys("And then?", "Enter")
     await page.until("document.querySelectorAll('.answer').length === 3")
     await settled(page)
