@@ -121,10 +121,12 @@ def test_the_next_prompt_is_answered_on_the_screen(rows, state_of, server):
     with Screen(state, server) as screen:
         for row in at_start:
             says(screen, row.says, row)
+        since = ""
         for row in prompted:
             if row not in at_start:
-                misbehave(screen, row)
+                misbehave(screen, row, since)
             answered(screen, row)
+            since = f"pong {row.word}"
         screen.terminal.type("/quit\r")
         assert screen.terminal.ends() == 0
         for row in rows:
@@ -156,8 +158,8 @@ def test_the_next_start_goes_on_after_the_screen_has_ended(row, state_of, server
     assert f"pong {row.word}" in kept
 
 
-def misbehave(screen: Screen, row: Row) -> None:
-    """Let a plugin misbehave, and wait until pi says so."""
+def misbehave(screen: Screen, row: Row, since: str = "") -> None:
+    """Let a plugin misbehave, and wait until pi says so, below the text after which that counts."""
     if row.before:
         send(screen, row.before)
         screen.terminal.sees("pong before")
@@ -166,17 +168,25 @@ def misbehave(screen: Screen, row: Row) -> None:
         screen.terminal.type(row.keys)
     else:
         send(screen, row.prompt)
-    says(screen, [] if KINDS[row.kind].at_exit else row.says, row)
+    says(screen, [] if KINDS[row.kind].at_exit else row.says, row, since)
     if row.keys:
         screen.terminal.type(CLEAR)
 
 
-def says(screen: Screen, words: list[str], row: Row) -> None:
-    """Wait until pi says something on the screen, or, as a child that is forked at the start, before there is one."""
+def says(screen: Screen, words: list[str], row: Row, since: str = "") -> None:
+    """Wait until pi says something on the screen, or, as a child that is forked at the start, before there is one.
+
+    What stands above ``since`` was said of the rows before.
+    """
     first = squeezed(screen.terminal.written.partition(b"\x1b")[0].decode())
     screen.terminal.until(
-        lambda: all(each in first or each in squeezed(screen.terminal.text) for each in words), f"{words} of {row}"
+        lambda: all(each in first or each in said(screen.terminal.text, since) for each in words), f"{words} of {row}"
     )
+
+
+def said(text: str, since: str) -> str:
+    """Return what is displayed below the last ``since``, squeezed; all if that is empty or not there any more."""
+    return squeezed(text).rpartition(squeezed(since))[2] if since else squeezed(text)
 
 
 def answered(screen: Screen, row: Row) -> None:
