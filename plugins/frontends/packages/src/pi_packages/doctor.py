@@ -13,6 +13,7 @@ from pi_core.host.overlay import platform_tag
 from pi_core.host.requirements import unmet_requirement
 from pi_hookspecs import PiError
 from pi_packages.base import Base
+from pi_packages.checks import check_row
 from pi_packages.contents import changed_files, check_modules, find_distributions
 from pi_packages.entries import read_entries
 from pi_packages.installers import find_installer
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pi_core.host import PluginHost
+    from pi_packages.checks import Row
     from pi_packages.entries import Scope
 
 __all__ = ["checks"]
-
-Row = dict[str, Any]
 
 _NAMED = 3
 """Changed files of a distribution that are named."""
@@ -56,24 +56,20 @@ def _contained(check: str, rows: Iterator[Row]) -> Iterator[Row]:
     try:
         yield from rows
     except (PiError, OSError) as error:
-        yield _row(check, "error", str(error), "Repair or remove the file that is named")
+        yield check_row(check, "error", str(error), "Repair or remove the file that is named")
 
 
 def _agent_folder(folder: Path) -> Iterator[Row]:
     if str(folder).startswith(NO_HOME):
         message = f"HOME is not set, and user {user_name()} has no entry in the list of users: nothing is stored"
-        yield _row("agent folder", "error", message, "Set HOME, or PI_CODING_AGENT_DIR to a folder for settings")
+        yield check_row("agent folder", "error", message, "Set HOME, or PI_CODING_AGENT_DIR to a folder for settings")
         return
     problem = access_problem(folder)
     if problem is not None:
-        yield _row("agent folder", "error", *problem)
+        yield check_row("agent folder", "error", *problem)
     elif folder.is_dir() and not os.access(folder, os.W_OK):
         message = f"{folder} cannot be written: sessions, keys and settings are not stored"
-        yield _row("agent folder", "warning", message, "Make it writable, or set PI_CODING_AGENT_DIR")
-
-
-def _row(check: str, state: str, message: str, remedy: str = "") -> Row:
-    return {"check": check, "state": state, "message": message, "remedy": remedy}
+        yield check_row("agent folder", "warning", message, "Make it writable, or set PI_CODING_AGENT_DIR")
 
 
 def _installer(host: PluginHost) -> Row:
@@ -82,26 +78,26 @@ def _installer(host: PluginHost) -> Row:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = find_installer(INSTALLER.read(host.settings), folder, os.environ)
     except (PiError, OSError) as error:
-        return _row("installer", "error", str(error), "Install uv")
+        return check_row("installer", "error", str(error), "Install uv")
     if found.name != "uv":
-        return _row("installer", "note", "pip installs packages", "uv is faster; install it, and pi uses it")
-    return _row("installer", "ok", f"{found.name} installs packages")
+        return check_row("installer", "note", "pip installs packages", "uv is faster; install it, and pi uses it")
+    return check_row("installer", "ok", f"{found.name} installs packages")
 
 
 def _scope(scope: Scope) -> Iterator[Row]:
     name = f"{scope.name} packages"
     entries, problems = read_entries(scope)
     for problem in problems:
-        yield _row(name, "warning", problem, "Correct the entry, or remove it with pi remove")
+        yield check_row(name, "warning", problem, "Correct the entry, or remove it with pi remove")
     before = Store(scope.root).current()
     if not entries and not before:
         return
     lock = read_lock(scope.lock_file)
     wrong = disagreements(entries, lock)
     if wrong:
-        yield _row(name, "error", f"settings and lock disagree: {'; '.join(wrong)}", "Run pi sync")
+        yield check_row(name, "error", f"settings and lock disagree: {'; '.join(wrong)}", "Run pi sync")
     if not is_complete(entries, before):
-        yield _row(name, "error", "not everything in the settings is installed", "Run pi sync")
+        yield check_row(name, "error", "not everything in the settings is installed", "Run pi sync")
     yield from _generation(scope, before, name)
 
 
@@ -114,21 +110,21 @@ def _generation(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row
     try:
         check_modules(folder, found, base)
     except PiError as error:
-        yield _row(name, "error", str(error), "Remove the package")
+        yield check_row(name, "error", str(error), "Remove the package")
     yield from _changed(scope, before, name)
     locked = before.get("distributions", {})
     for each, distribution in found.items():
         if locked.get(each, {}).get("version") != distribution.version:
-            yield _row(name, "error", f"{each} {distribution.version} is not what was installed", "Run pi sync")
+            yield check_row(name, "error", f"{each} {distribution.version} is not what was installed", "Run pi sync")
         unmet = unmet_requirement(each) if str(folder) in sys.path else None
         if unmet is not None:
-            yield _row(name, "error", f"{each} {unmet}", "Run pi update, or remove the package")
+            yield check_row(name, "error", f"{each} {unmet}", "Run pi update, or remove the package")
     for line in before.get("ignored", ()):
-        yield _row(name, "note", f"not run at start: {line}", "")
+        yield check_row(name, "note", f"not run at start: {line}", "")
     moved = [each for each, version in before.get("base", {}).items() if base.versions.get(each) != version]
     if moved:
-        yield _row(name, "note", f"pi's environment has changed since ({len(moved)} distributions)", "Run pi sync")
-    yield _row(name, "ok", f"installed: {', '.join(sorted(found)) or 'no distributions'}")
+        yield check_row(name, "note", f"pi's environment has changed since ({len(moved)} distributions)", "Run pi sync")
+    yield check_row(name, "ok", f"installed: {', '.join(sorted(found)) or 'no distributions'}")
 
 
 def _changed(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row]:
@@ -141,12 +137,12 @@ def _changed(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row]:
         files = [file for owner, file in changed if owner == each]
         more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
         message = f"files of {each} were changed since it was installed: {', '.join(files[:_NAMED])}{more}"
-        yield _row(name, "error", message, "Run pi sync, which installs it again")
+        yield check_row(name, "error", message, "Run pi sync, which installs it again")
     for package in before.get("packages", ()):
         stored = package.get("tree") and fetched_folder(scope.agent_dir, package)
         if stored and stored.is_dir() and tree_hash(stored) != package["tree"]:
             message = f"files of {package['source']} in {stored} were changed since they were fetched"
-            yield _row(name, "error", message, "Remove that folder, and run pi sync")
+            yield check_row(name, "error", message, "Remove that folder, and run pi sync")
 
 
 def _plugins(host: PluginHost) -> Iterator[Row]:
@@ -154,7 +150,7 @@ def _plugins(host: PluginHost) -> Iterator[Row]:
         record for record in host.records.values() if not record.loads and record.name not in host.disabled
     ):
         reasons = "; ".join(each.message for each in problem.problems) or "it cannot be loaded"
-        yield _row(
+        yield check_row(
             f"plugin {problem.name}",
             "error",
             reasons,
@@ -162,7 +158,7 @@ def _plugins(host: PluginHost) -> Iterator[Row]:
         )
     for name in host.settings.get_str_list("plugins.required"):
         if name not in host.records:
-            yield _row(
+            yield check_row(
                 f"plugin {name}",
                 "error",
                 "it is required, and not installed",
@@ -175,7 +171,7 @@ def _other_programs() -> Iterator[Row]:
     own = Path(sys.executable).parent
     linked = first is not None and Path(first).resolve() == (own / "pi").resolve()  # by uv tool, pipx
     if first is not None and Path(first).parent != own and (own / "pi").exists() and not linked:
-        yield _row(
+        yield check_row(
             "command", "note", f"{first} comes before {own / 'pi'} on PATH", "The command pluggypi is this one, too"
         )
 
@@ -187,7 +183,7 @@ def _orphans(host: PluginHost) -> Iterator[Row]:
     own = {platform_tag(), "projects", "res", "runs", "work", "catalogues"}
     for entry in sorted(packages.iterdir()):
         if entry.is_dir() and entry.name not in own:
-            yield _row(
+            yield check_row(
                 "folders",
                 "note",
                 f"{entry} belongs to another Python",

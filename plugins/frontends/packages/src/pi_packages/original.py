@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pi_core import PluginHost, register_providers
 from pi_core.host.extensions.places import find_extensions
 from pi_core.settings.values import leaves, name_of
 from pi_hookspecs import UserError
+from pi_packages.checks import check_row, object_in
 from pi_packages.entries import read_entries
 from pi_packages.listing import scopes_of
 from pi_packages.store import Store
@@ -17,11 +17,10 @@ from pi_packages.syncing import is_complete
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from pi_packages.checks import Row
 
 __all__ = ["differences", "is_of_the_original"]
-
-Row = dict[str, Any]
 
 SETTINGS = {
     "codemode.inlineBudget": "Nothing: scripts learn of tools by searching for them",
@@ -72,37 +71,39 @@ def differences(host: PluginHost) -> Iterator[Row]:
     ]
     yield from found
     if not any(row["state"] == "warning" for row in found):
-        yield _row("original", "ok", "everything that was found in files of the original has an effect here")
+        yield check_row("original", "ok", "everything that was found in files of the original has an effect here")
 
 
 def _settings(host: PluginHost) -> Iterator[Row]:
     settings = host.settings
     for problem in settings.problems:
-        yield _row("settings", "warning", problem, "Correct the file; pi config schema has what is allowed")
+        yield check_row("settings", "warning", problem, "Correct the file; pi config schema has what is allowed")
     known = settings.known
     for steps, _ in leaves(settings.all()):
         name, declared = name_of(steps), known.find(steps)
         if name in SETTINGS:
-            yield _row("settings", "warning", f"{name} has no effect ({settings.place(steps)})", SETTINGS[name])
+            yield check_row("settings", "warning", f"{name} has no effect ({settings.place(steps)})", SETTINGS[name])
         elif declared is not None and declared.description.endswith("without effect here"):
-            yield _row("settings", "warning", f"{name} has no effect ({settings.place(steps)})", "Nothing: leave it")
+            yield check_row(
+                "settings", "warning", f"{name} has no effect ({settings.place(steps)})", "Nothing: leave it"
+            )
     own = {name.partition(".")[0] for name in SETTINGS} | {"$schema", *_OF_THE_PROGRAM}
     for name in sorted(settings.all().keys() - known.json_schema["properties"].keys() - own):
         message = f"{name} is not a setting of pi or of an installed plugin ({settings.place((name,))})"
-        yield _row("settings", "warning", message, "If an extension reads it, keep it; else remove it")
+        yield check_row("settings", "warning", message, "If an extension reads it, keep it; else remove it")
 
 
 def _variables() -> Iterator[Row]:
     for name, remedy in VARIABLES.items():
         if os.environ.get(name):
-            yield _row("environment", "warning", f"{name} has no effect", remedy)
+            yield check_row("environment", "warning", f"{name} has no effect", remedy)
 
 
 def _mcp(host: PluginHost) -> Iterator[Row]:
     file = host.settings.agent_dir / "mcp.json"
-    if "autoEnableCodemode" in _object(file):
+    if "autoEnableCodemode" in object_in(file):
         message = f"autoEnableCodemode in {file} has no effect"
-        yield _row("mcp servers", "warning", message, "pi config set codemode.enabled true switches code mode on")
+        yield check_row("mcp servers", "warning", message, "pi config set codemode.enabled true switches code mode on")
 
 
 def _keys(host: PluginHost) -> Iterator[Row]:
@@ -111,23 +112,27 @@ def _keys(host: PluginHost) -> Iterator[Row]:
     models = ModelRegistry(host, host.settings, os.environ)
     register_providers(host, models)
     for problem in models.warnings:
-        yield _row("models", "warning", problem, "Correct models.json; pi help models describes it")
+        yield check_row("models", "warning", problem, "Correct models.json; pi help models describes it")
     file = host.settings.agent_dir / "auth.json"
-    for name in sorted(_object(file)):
+    for name in sorted(object_in(file)):
         try:
             models.provider(name)
         except UserError:
             message = f"{file} has a key for {name!r}, and no provider has this id"
-            yield _row("keys", "warning", message, "Install a plugin that has the provider, or add it to models.json")
+            yield check_row(
+                "keys", "warning", message, "Install a plugin that has the provider, or add it to models.json"
+            )
 
 
 def _packages(host: PluginHost) -> Iterator[Row]:
     for scope in scopes_of(host):
         entries, problems = read_entries(scope)
         for problem in problems:
-            yield _row("packages", "warning", problem, "Correct the entry, or remove it with pi remove")
+            yield check_row("packages", "warning", problem, "Correct the entry, or remove it with pi remove")
         if entries and not is_complete(entries, Store(scope.root).current()):
-            yield _row("packages", "warning", f"not all packages of the {scope.name} settings are installed", "pi sync")
+            yield check_row(
+                "packages", "warning", f"not all packages of the {scope.name} settings are installed", "pi sync"
+            )
 
 
 def _extensions(host: PluginHost) -> Iterator[Row]:
@@ -138,27 +143,15 @@ def _extensions(host: PluginHost) -> Iterator[Row]:
         language = next((each for each in reversed(languages) if file.name.endswith(tuple(each.suffixes))), None)
         if language is None:
             message = f"no installed plugin runs {file}"
-            yield _row("extensions", "warning", message, "Install the plugin typescript: pi install typescript")
+            yield check_row("extensions", "warning", message, "Install the plugin typescript: pi install typescript")
             continue
         try:
             found = language.check(file, host.settings)
         except UserError as error:
-            yield _row("extensions", "warning", str(error), "")
+            yield check_row("extensions", "warning", str(error), "")
             return
         for level, text in found:
             if level != "note":
-                yield _row(
+                yield check_row(
                     "extensions", "warning", f"{file}: {text}", f"pi plugins check {file} says what it registers"
                 )
-
-
-def _object(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _row(check: str, state: str, message: str, remedy: str = "") -> Row:
-    return {"check": check, "state": state, "message": message, "remedy": remedy}

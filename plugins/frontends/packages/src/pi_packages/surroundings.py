@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pi_core import expand_home, home_dir
 from pi_core.host.extensions.places import find_extensions
 from pi_core.host.extras import missing_extras
 from pi_core.host.installers import find_program
 from pi_hookspecs import NoModel, UserError
+from pi_packages.checks import check_row, object_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from pi_core import PluginHost
+    from pi_packages.checks import Row
 
 __all__ = ["surroundings"]
-
-Row = dict[str, Any]
 
 _OTHER_AGENTS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "claude": (
@@ -69,7 +68,7 @@ def surroundings(host: PluginHost) -> Iterator[Row]:
 
 def _settings(host: PluginHost) -> Iterator[Row]:
     for problem in host.settings.problems:
-        yield _row("settings", "warning", problem, "Correct the file; pi config schema has what is allowed")
+        yield check_row("settings", "warning", problem, "Correct the file; pi config schema has what is allowed")
 
 
 def _models(host: PluginHost) -> Iterator[Row]:
@@ -79,32 +78,34 @@ def _models(host: PluginHost) -> Iterator[Row]:
     register_providers(host, models)
     servers = [info for info in asyncio.run(models.discover()) if info.models]
     for problem in models.warnings:
-        yield _row("models", "warning", problem, "Correct models.json; pi help models describes it")
+        yield check_row("models", "warning", problem, "Correct models.json; pi help models describes it")
     try:
         model = models.choose()
     except NoModel:
         local = f"; a server on this machine has {servers[0].id}/{servers[0].models[0].id}" if servers else ""
         remedy = "pi auth login, or set a provider's key: pi help keys"
-        yield _row("models", "warning", f"no provider has a key or a login{local}", remedy)
+        yield check_row("models", "warning", f"no provider has a key or a login{local}", remedy)
     except UserError as error:
-        yield _row("models", "error", str(error), "pi config set defaultModel ID, or pi config unset defaultModel")
+        yield check_row("models", "error", str(error), "pi config set defaultModel ID, or pi config unset defaultModel")
     else:
         if models.is_configured(model.provider):
-            yield _row("models", "ok", f"{model.reference} is used where none is named")
+            yield check_row("models", "ok", f"{model.reference} is used where none is named")
         else:
             remedy = f"pi auth login {model.provider}, or set its key: pi help keys"
-            yield _row("models", "warning", f"{model.reference} is the default, and its provider has no key", remedy)
+            yield check_row(
+                "models", "warning", f"{model.reference} is the default, and its provider has no key", remedy
+            )
 
 
 def _programs(host: PluginHost) -> Iterator[Row]:
     for name, remedy in _PROGRAMS.items():
         if find_program(name, os.environ) is None and not (name == "bash" and host.settings.get("shellPath")):
-            yield _row("programs", "warning", f"{name} is not on PATH", remedy)
+            yield check_row("programs", "warning", f"{name} is not on PATH", remedy)
 
 
 def _extras(host: PluginHost) -> Iterator[Row]:
     for message, remedy in missing_extras(host, host.settings.project_trust.cwd):
-        yield _row("extras", "warning", message, remedy)
+        yield check_row("extras", "warning", message, remedy)
 
 
 def _languages(host: PluginHost) -> Iterator[Row]:
@@ -113,7 +114,7 @@ def _languages(host: PluginHost) -> Iterator[Row]:
     scripts = [each.script for each in sources if each.script is not None]
     for language in host.services("ExtensionLanguage") if scripts else ():
         for state, message, remedy in getattr(language.thing, "diagnose", lambda *_: ())(scripts, host.settings):
-            yield _row(f"plugin {language.plugin}", state, message, remedy)
+            yield check_row(f"plugin {language.plugin}", state, message, remedy)
 
 
 def _of_the_original(host: PluginHost) -> Iterator[Row]:
@@ -121,12 +122,14 @@ def _of_the_original(host: PluginHost) -> Iterator[Row]:
 
     if is_of_the_original(host):
         remedy = "pi doctor --original says which of them have no effect here"
-        yield _row("original", "note", "the settings are those of the original pi, which reads the same files", remedy)
+        yield check_row(
+            "original", "note", "the settings are those of the original pi, which reads the same files", remedy
+        )
 
 
 def _of_other_agents(agent_dir: Path, cwd: Path) -> Iterator[Row]:
     """Name the files of other agents that were not imported yet."""
-    imported = _object(agent_dir / "imports.json")
+    imported = object_in(agent_dir / "imports.json")
     for name, (title, own, project) in _OTHER_AGENTS.items():
         done = imported.get(name)
         done = done if isinstance(done, list) else []
@@ -136,16 +139,4 @@ def _of_other_agents(agent_dir: Path, cwd: Path) -> Iterator[Row]:
         if found:
             message = f"there are files of {title}: {', '.join(found)}"
             remedy = f"pi import {name} --dry-run lists what pi would import"
-            yield _row("other agents", "note", message, remedy)
-
-
-def _object(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _row(check: str, state: str, message: str, remedy: str = "") -> Row:
-    return {"check": check, "state": state, "message": message, "remedy": remedy}
+            yield check_row("other agents", "note", message, remedy)
