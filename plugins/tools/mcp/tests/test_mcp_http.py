@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 import pi_mcp
 from pi_hookspecs import ProviderInfo
 from pi_mcp.link import link_of
+from pi_mcp.sidecar.auth import NotSignedIn, _Callback
 from pi_mcp.sidecar.connection import reason_of
 from pi_mcp.sidecar.http_transport import _RepairedEvents
 from pi_testing import text
@@ -265,6 +266,13 @@ async def test_requests_of_others_do_not_end_a_sign_in(started, script, fake_ui,
 
     assert answers == [400] * 5
     assert result.text == "signed in"
+
+
+async def test_a_sign_in_that_does_not_come_names_the_time_that_it_had() -> None:
+    callback = _Callback({"name": "web", "login": True, "loginSeconds": 0.5}, ask=None, tokens=None)
+
+    with pytest.raises(NotSignedIn, match=r"there was no sign-in within 0\.5 s"):
+        await callback.wait()
 
 
 def _status(url: str) -> int:

@@ -273,7 +273,7 @@ async def _list_all(given: argparse.Namespace, host: Any) -> int:
     async with probe(host) as hub:
         await asyncio.gather(*(hub.connect(name) for name in hub.remotes), return_exceptions=True)
         rows = [row_of(hub, name) for name in hub.servers]
-        reports = [report_of(hub, name) for name in hub.servers] if given.json else []
+        reports = [report_of(hub, row) for row in rows] if given.json else []
         problems, unused = hub.problems, _unused_files(host)
     if given.json:
         _print(json.dumps({"servers": reports, "errors": [*problems, *unused]}, indent=2))

@@ -14,7 +14,7 @@ from pi_mcp.config import load_servers
 from pi_mcp.foreign import cleaned_listing
 from pi_mcp.link import link_of
 from pi_mcp.offer import Offer
-from pi_mcp.remote import Remote, key_of
+from pi_mcp.remote import LOGIN_SECONDS, Remote, key_of
 from pi_mcp.resources import Resources
 from pi_mcp.values import describe_entry
 
@@ -172,13 +172,13 @@ class Hub:
             await self.remotes[name].close()
         return await self.connect(name)
 
-    async def login(self, name: str, ask: Callable[[str], Any], seconds: float | None = None) -> dict[str, Any]:
+    async def login(self, name: str, ask: Callable[[str], Any], seconds: float = LOGIN_SECONDS) -> dict[str, Any]:
         """Sign in to a server; ``ask`` gets the page's address and may return the final address.
 
         Args:
             name: The server.
             ask: Opens the page.
-            seconds: How long the user may take; None for five minutes.
+            seconds: How long the user may take.
 
         Raises:
             PiError: It failed.

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["Remote", "key_of"]
 
 _READS = ("tools", "resources", "templates", "read", "prompt", "complete")
-LOGIN_WAIT = 320.0
+LOGIN_SECONDS = 300.0
+"""How long a user may take to sign in, unless another time was chosen."""
 _AFTER_SIGN_IN = 20.0
-"""Seconds to wait for a sign-in, slightly more than the user's own limit."""
+"""Seconds that a sign-in may take beyond the user's own limit."""
 _NETWORK = (
     *(name for each in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY") for name in (each, each.lower())),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE"),
@@ -74,13 +75,13 @@ class Remote:
         """Whether there is a connection, or one is being opened."""
         return self.state in ("connecting", "connected")
 
-    async def login(self, ctx: PiContext, ask: Callable[[str], Any], seconds: float | None = None) -> dict[str, Any]:
+    async def login(self, ctx: PiContext, ask: Callable[[str], Any], seconds: float = LOGIN_SECONDS) -> dict[str, Any]:
         """Sign in, and connect.
 
         Args:
             ctx: The session's context.
             ask: Gets the address of the page, opens it, and may return the final address.
-            seconds: How long the user may take; None for five minutes.
+            seconds: How long the user may take.
 
         Raises:
             PiError: The server needs no sign-in, or it failed.
@@ -99,9 +100,8 @@ class Remote:
 
         self.answer, self.state = answer, "connecting"
         try:
-            more = {} if seconds is None else {"loginSeconds": seconds}
-            wait = LOGIN_WAIT if seconds is None else seconds + _AFTER_SIGN_IN
-            self._opening = asyncio.create_task(self._open(ctx, login=True, timeout=wait, **more))
+            wait = seconds + _AFTER_SIGN_IN
+            self._opening = asyncio.create_task(self._open(ctx, login=True, timeout=wait, loginSeconds=seconds))
             return await self._opening
         finally:
             self.answer = before

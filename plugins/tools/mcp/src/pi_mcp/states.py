@@ -33,11 +33,12 @@ def row_of(hub: Hub, name: str) -> dict[str, Any]:
     }
 
 
-def report_of(hub: Hub, name: str) -> dict[str, Any]:
-    """Return a server as the original's ``mcp list --json`` does, with ``leftOut`` of ``row_of``; no secrets."""
+def report_of(hub: Hub, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a server as the original's ``mcp list --json`` does, with ``leftOut``; no secrets."""
     from pi_mcp.imports import without_secrets
 
-    server, row = hub.servers[name], row_of(hub, name)
+    name = row["name"]
+    server = hub.servers[name]
     entry, _ = without_secrets(name, server.config)
     command = " ".join(map(str, [entry.get("command", ""), *entry.get("args", ())]))
     report = {

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NotSignedIn", "sign_in"]
 
-WAIT = 300
-"""Seconds within which the user must sign in."""
 _PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nSigned in. You can close this page.\n"
 _STRAY = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
@@ -53,7 +51,7 @@ async def sign_in(
     Both are None if the server's headers already authorise it.
 
     Args:
-        spec: pi's description of the server; ``login`` means that the user wants to sign in now.
+        spec: pi's description of the server; ``login`` means that the user wants to sign in now, in ``loginSeconds``.
         ask: Asks the user through pi to open a page.
     """
     if any(name.lower() == "authorization" for name in spec.get("headers") or {}):
@@ -167,10 +165,11 @@ class _Callback:
 
     async def wait(self) -> AuthorizationCodeResult:
         """Return the parameters of the browser's request."""
+        seconds = self._spec["loginSeconds"]
         try:
-            found = await asyncio.wait_for(self._came, self._spec.get("loginSeconds") or WAIT)
+            found = await asyncio.wait_for(self._came, seconds)
         except TimeoutError:
-            raise NotSignedIn(f"there was no sign-in within {WAIT} s") from None
+            raise NotSignedIn(f"there was no sign-in within {seconds:g} s") from None
         finally:
             if self._pasting is not None:
                 self._pasting.cancel()
