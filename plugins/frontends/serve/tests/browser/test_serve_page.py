@@ -134,6 +134,28 @@ async def test_it_comes_back_by_itself_and_shows_what_it_missed(page, served, sc
     assert await page.run("document.querySelectorAll('.user').length") == 1
 
 
+async def test_what_was_not_rendered_when_the_connection_was_lost_is_rendered_after_it(
+    page, served, script, monkeypatch
+) -> None:
+    script.turn(text("# Tides"))
+    lost = asyncio.Event()
+
+    async def lose(*_: object) -> None:
+        lost.set()
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pi_serve.client.render_texts", lose)
+        await page.type("Show it")
+        await page.click("#send")
+        await lost.wait()
+        await page.until("document.getElementById('state').textContent === 'ready'")
+
+    for client in [*served.server._clients]:
+        client.disconnect("the network is gone")
+
+    await page.until("document.querySelector('main h1')?.textContent === 'Tides'")
+
+
 async def test_it_continues_when_the_server_was_started_again(empty_page, served, script, tmp_path) -> None:
     page, token = empty_page, "another-token-that-is-long-enough"
     script.turn(text("Before.")).turn(text("Meanwhile.")).turn(text("After."))

@@ -58,6 +58,7 @@ function keepingPlace(change) {
 const rendered = new Map(); // HTML by kind and text
 const KEPT = 3000;
 let wanted = [];
+const underway = new Set(); // lists of what the server was asked for
 
 function ready(kind, text) {
   return rendered.get(`${kind} ${text}`);
@@ -72,8 +73,9 @@ function render(kind, text, then) {
 
 function sendWanted() {
   while (wanted.length) {
-    const some = wanted.splice(0, 50);
+    const some = wanted.slice(0, 50);
     const isSent = askQuietly("render", { texts: some.map(({ kind, text }) => ({ kind, text })) }, ({ success, data }) => {
+      underway.delete(some);
       some.forEach(({ kind, text, then }, place) => {
         const html = success ? data.html[place] : undefined;
         if (html === undefined) return; // it stays as it was written
@@ -83,8 +85,16 @@ function sendWanted() {
       });
       if (following) toEnd();
     });
-    if (!isSent) return;
+    if (!isSent) return; // until there is a connection again
+    underway.add(some);
+    wanted = wanted.slice(some.length);
   }
+}
+
+function sendAgain() { // what the last connection has not answered, and what came while there was none
+  wanted = [...[...underway].flat(), ...wanted];
+  underway.clear();
+  sendWanted();
 }
 
 function fill(box, html) { // the renderer's markup has no scripts, no handlers and no addresses that are loaded; the policy forbids them, too
@@ -273,7 +283,7 @@ function showDiff(box, diff) {
   output.append(...diff.slice(0, 200000).split("\n").flatMap((line) => {
     const kind = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
     if (kind === "ins") added++; else if (kind === "del") removed++;
-    return kind === "span" ? [make(kind, line.startsWith("@@") ? "hunk" : "", line), "\n"] : [make(kind, "", line), "\n"];
+    return [make(kind, line.startsWith("@@") ? "hunk" : "", line), "\n"];
   }));
   box.note.textContent = `+${added} −${removed}`;
   box.output.replaceChildren(output);
@@ -342,7 +352,7 @@ function startBlock(place, type) {
 // What the server sends
 
 const handlers = {
-  hello(line) { known = null; queued = []; drawTray(); facts(line); refresh(); },
+  hello(line) { known = null; queued = []; drawTray(); facts(line); refresh(); sendAgain(); },
   entries: take,
   agent_start() { working(true); },
   agent_settled({ aborted }) { working(false); refresh(); if (!aborted) alarm("pi is done", $("name").textContent); },
