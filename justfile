@@ -53,6 +53,7 @@ docs:
     {{ run }} python tools/build_settings_page.py
     {{ run }} python tools/build_typescript_tools.py
     {{ run }} python tools/build_values_page.py
+    {{ run }} python tools/typescript_members.py
     {{ run }} python tools/write_rpc_schemas.py
 
 # Build the documentation site in build/site; a link that leads nowhere fails.

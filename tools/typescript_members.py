@@ -2,8 +2,9 @@
 
 ``python tools/typescript_members.py --declarations FOLDER`` reads the type declarations of an installed original (the
 folder of ``@earendil-works/pi-coding-agent``) and stores the names of its members in ``typescript_members.json``;
-without options it writes the page from those and from ``DIFFERENT``. A test of the plugin ``typescript`` registers an
-extension that looks for each of them, so a row that is wrong here fails there.
+without options it writes the page from those and from ``DIFFERENT``; with ``--check`` it writes nothing and fails if
+something would change. A test of the plugin ``typescript`` registers an extension that looks for each of them, so a row
+that is wrong here fails there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import re
 import sys
 from pathlib import Path
 from typing import Any
+
+from one_page import write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 STORED = Path(__file__).with_suffix(".json")
@@ -140,13 +143,19 @@ def declared(folder: Path) -> dict[str, Any]:
     return {"version": version, "objects": objects, "events": events}
 
 
+def stored() -> dict[str, Any]:
+    """Return what ``declared`` has found in the original."""
+    found: dict[str, Any] = json.loads(STORED.read_text(encoding="utf-8"))
+    return found
+
+
 def rows() -> list[tuple[str, bool, str]]:
     """Return each member and field: its name, whether it is there, and what is different."""
-    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    known = stored()
     plain = [
-        f"{title}.{name}" for kind in ("objects", "events") for title, each in stored[kind].items() for name in each
+        f"{title}.{name}" for kind in ("objects", "events") for title, each in known[kind].items() for name in each
     ]
-    unknown = DIFFERENT.keys() - {*plain, *stored["events"]}
+    unknown = DIFFERENT.keys() - {*plain, *known["events"]}
     if unknown:
         raise SystemExit(f"no such members: {', '.join(sorted(unknown))}")
     return [(name, *DIFFERENT.get(name, DIFFERENT.get(name.partition(".")[0], (True, "")))) for name in plain]
@@ -167,22 +176,20 @@ def wrong_rows(found: dict[str, dict[str, list[str]]]) -> list[str]:
 
 def page() -> str:
     """Return the text of the page."""
-    version = json.loads(STORED.read_text(encoding="utf-8"))["version"]
-    events = {*json.loads(STORED.read_text(encoding="utf-8"))["events"]}
-    found = rows()
+    known, found = stored(), rows()
     works = sum(there and not note for _, there, note in found)
     missing = sum(not there for _, there, _ in found)
     about = (
-        f"Each member and field that the type declarations of version {version} of the original name, for [extensions\n"
-        f"in TypeScript](../typescript.md). Of {len(found)}, {works} are there and work, {len(found) - works - missing}"
-        f" work\nwith a difference, and {missing} are missing."
+        f"Each member and field that the type declarations of version {known['version']} of the original name, for"
+        f" [extensions\nin TypeScript](../typescript.md). Of {len(found)}, {works} are there and work,"
+        f" {len(found) - works - missing} work\nwith a difference, and {missing} are missing."
     )
     lines = [f"{HEAD}\n# Members of the original's extension API", about]
     for heading, of_events in (("Objects", False), ("Events", True)):
         table = [
             f"| `{name}` | {'' if there else 'missing'}{': ' if note and not there else ''}{note} |"
             for name, there, note in found
-            if (name.partition(".")[0] in events) == of_events
+            if (name.partition(".")[0] in known["events"]) == of_events
         ]
         lines.append(f"## {heading}\n\n| member | difference |\n| --- | --- |\n" + "\n".join(table))
     return "\n\n".join(lines) + "\n"
@@ -193,8 +200,7 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--declarations"]:
         found = declared(Path(arguments[1]).expanduser())
         STORED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(page(), encoding="utf-8")
-    return 0
+    return write_or_check(PAGE, page())
 
 
 if __name__ == "__main__":
