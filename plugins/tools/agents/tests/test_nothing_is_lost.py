@@ -135,7 +135,7 @@ def is_of_commit(top, commit, path, about):
     """Whether a file or folder is that of a commit, which a sparse checkout leaves out, or had left out."""
     if about[-1] is True or not git(top, "ls-tree", commit, "--", path):
         return about[-1] is True and git(top, "ls-tree", commit, "--", f"{path}/") != ""
-    content = os.fsencode(about[-1]) if about[0] == "link" else about[-1]
+    content = os.fsencode(about[1]) if about[0] == "link" else about[-1]
     return with_lf(content) == with_lf(output(top, "show", f"{commit}:{path}"))
 
 
