@@ -38,7 +38,7 @@ __all__ = [
 
 
 RunMode: TypeAlias = str
-"""The front end's name: ``tui``, ``rpc``, ``json``, ``print``, or that of a plugin's front end."""
+"""The front end's name, such as ``fullscreen``, ``line``, ``rpc``, ``json`` or ``print``."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

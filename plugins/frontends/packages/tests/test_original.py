@@ -8,11 +8,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import pi_packages
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
+from pi_packages.first_start import say_what_has_no_effect
 from pi_packages.original import SETTINGS, VARIABLES
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -56,7 +59,7 @@ def test_each_setting_and_variable_without_an_effect_is_named_with_what_to_do(ro
 
 
 def test_what_is_said_to_have_no_effect_is_read_nowhere(bench):
-    known = PluginHost(Settings.load(bench.cwd, bench.agent_dir)).settings.known
+    known = PluginHost(Settings.load(bench.cwd, bench.agent_dir)).known_settings
     declared = {each.name for each in known}
     sources = [each for folder in ("pi_core/src", "plugins") for each in (ROOT / folder).rglob("*.py")]
     read = [
@@ -119,3 +122,96 @@ def test_the_page_of_variables_lists_the_same_ones_without_an_effect():
     )
 
     assert set(re.findall(r"`(PI_\w+)`", page)) == VARIABLES.keys()
+
+
+class Started:
+    """Starts sessions of the plugin, and collects what each of them shows."""
+
+    def __init__(self, bench):
+        self._bench = bench
+
+    def __call__(self, mode="print"):
+        shown, handlers = [], []
+        session = SimpleNamespace(
+            mode=mode,
+            cwd=self._bench.cwd,
+            settings=SimpleNamespace(agent_dir=self._bench.agent_dir),
+            ui=SimpleNamespace(notify=shown.append),
+        )
+        say_what_has_no_effect(SimpleNamespace(on=lambda _, handler: handlers.append(handler)))
+        for each in handlers:
+            each(session)
+        return shown
+
+
+@pytest.fixture
+def start(bench, monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    bench.set("lastChangelogVersion", "1.6.0")
+    return Started(bench)
+
+
+def test_the_first_start_names_what_has_no_effect_and_later_ones_only_what_is_new(bench, start):
+    bench.set("codemode.mode", "only")
+    (first,) = start()
+    assert start() == []
+
+    bench.set("theme", "dark")
+    assert start() == []
+    bench.set("enableAnalytics", False)
+    (second,) = start()
+
+    assert "codemode.mode has no effect" in first
+    assert "pi doctor --original" in first
+    assert "enableAnalytics has no effect" in second
+    assert "codemode.mode" not in second
+    assert start() == []
+
+
+def test_a_start_with_nothing_to_tell_is_silent_and_a_program_that_drives_pi_is_told_nothing(bench, start):
+    assert start() == []
+
+    bench.set("codemode.mode", "only")
+
+    assert start("rpc") == []
+    assert len(start("fullscreen")) == 1
+
+
+def test_many_things_are_counted_and_not_listed(bench, start):
+    for name in SETTINGS:
+        bench.set(name, "x")
+
+    (said,) = start()
+
+    assert len(said.splitlines()) == 9
+    assert f"... and {len(SETTINGS) - 6} more" in said
+
+
+def test_nothing_is_said_again_and_again_where_it_cannot_be_stored_that_it_was(bench, start):
+    bench.set("codemode.mode", "only")
+    (bench.agent_dir / "cache").write_text("a file in place of the folder")
+
+    assert start() == []
+
+
+def test_later_starts_read_no_settings_for_it(bench, start, monkeypatch):
+    bench.set("codemode.mode", "only")
+    start()
+
+    monkeypatch.setattr(Settings, "load", lambda *_: pytest.fail("the settings were read again"))
+
+    assert start() == []
+
+
+def test_sessions_load_the_plugin_only_for_who_has_used_the_original(bench):
+    from pi_core.host.conditions import condition_of, is_met
+
+    condition = condition_of(pi_packages)
+
+    def is_loaded():
+        return is_met(condition, Settings.load(bench.cwd, bench.agent_dir), bench.cwd)
+
+    assert not is_loaded()
+    bench.set("lastChangelogVersion", "1.6.0")
+    assert is_loaded()

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import PiAPI, PluginSetting
 
-__all__ = ["activate", "pi_when", "register_settings", "register_subcommands"]
+__all__ = ["WRITTEN_BY_THE_ORIGINAL", "activate", "pi_when", "register_settings", "register_subcommands"]
 
-pi_when = {"settings": ["packages.updateModels"]}
+WRITTEN_BY_THE_ORIGINAL = ("lastChangelogVersion", "deviceId", "trackingId", "extensionChangelogVersions")
+"""Settings that the original pi writes for itself: who has one has used it."""
+
+pi_when = {"settings": ["packages.updateModels", *WRITTEN_BY_THE_ORIGINAL]}
 
 _COMMANDS = {
     "install": "Install plugins, and packages of skills, prompts and themes",
@@ -31,10 +34,15 @@ _COMMANDS = {
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Fetch what is known of models once a day; sessions import this plugin only for a user who has turned that on."""
+    """Fetch what is known of models once a day, and say what of the original's files has no effect.
+
+    Sessions import this plugin only for a user who has turned the former on, or has files of the original.
+    """
     from pi_packages.daily import follow_models
+    from pi_packages.first_start import say_what_has_no_effect
 
     follow_models(pi)
+    say_what_has_no_effect(pi)
 
 
 @hookimpl

@@ -9,6 +9,7 @@ from pi_core import PluginHost, register_providers
 from pi_core.host.extensions.places import find_extensions
 from pi_core.settings.values import leaves, name_of
 from pi_hookspecs import UserError
+from pi_packages import WRITTEN_BY_THE_ORIGINAL
 from pi_packages.checks import check_row, object_in
 from pi_packages.entries import read_entries
 from pi_packages.listing import scopes_of
@@ -18,21 +19,19 @@ from pi_packages.syncing import is_complete
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pi_core import ModelRegistry
     from pi_packages.checks import Row
 
-__all__ = ["differences", "is_of_the_original"]
+__all__ = ["differences", "is_of_the_original", "unnoticed"]
 
 SETTINGS = {
     "codemode.inlineBudget": "Nothing: scripts learn of tools by searching for them",
     "codemode.mode": "Set codemode.enabled; the exposure codemode of a tool leaves it to scripts",
-    "deviceId": "Nothing: pi sends no statistics",
     "enableAnalytics": "Nothing: pi sends no statistics",
     "enableInstallTelemetry": "Nothing: pi sends no statistics",
-    "extensionChangelogVersions": "Nothing: pi list shows the versions",
     "fullscreenWheelScrollLines": "Nothing: a step of the wheel has a fixed number of lines",
     "selfUpdateCommand": "Update pi with the program that installed it; pi update names the command",
     "sessionShareDestination": "Nothing: /share makes a secret gist",
-    "trackingId": "Nothing: pi sends no statistics",
     "websocketConnectTimeoutMs": "Nothing: no provider uses WebSocket",
 }
 """Settings of the original that nothing reads here, with what to do."""
@@ -50,35 +49,45 @@ VARIABLES = {
 }
 """Environment variables of the original that nothing reads here, with what to do."""
 
-_OF_THE_PROGRAM = ("lastChangelogVersion",)
-"""What the original writes into the settings for itself."""
-
 
 def is_of_the_original(host: PluginHost) -> bool:
     """Whether the user's settings were written by the original."""
-    return any(host.settings.get((name,)) is not None for name in _OF_THE_PROGRAM)
+    return any(host.settings.get((name,)) is not None for name in WRITTEN_BY_THE_ORIGINAL)
 
 
 def differences(host: PluginHost) -> Iterator[Row]:
     """Yield rows as ``pi_packages.doctor.checks`` does: of settings, variables, keys, models, packages, extensions."""
-    found = [
-        *_settings(host),
-        *_variables(),
-        *_mcp(host),
-        *_keys(host),
-        *_packages(host),
-        *_extensions(host),
-    ]
+    models = _models(host)
+    found = [*_problems(host), *unnoticed(host, models), *_wrong_models(models), *_packages(host), *_extensions(host)]
     yield from found
     if not any(row["state"] == "warning" for row in found):
         yield check_row("original", "ok", "everything that was found in files of the original has an effect here")
 
 
+def unnoticed(host: PluginHost, models: ModelRegistry | None = None) -> Iterator[Row]:
+    """Yield the rows about what a session says nothing of: it has no effect, and nothing about it is wrong."""
+    yield from _settings(host)
+    yield from _variables()
+    yield from _mcp(host)
+    yield from _keys(host, models or _models(host))
+
+
+def _models(host: PluginHost) -> ModelRegistry:
+    from pi_core import ModelRegistry
+
+    models = ModelRegistry(host, host.settings, os.environ)
+    register_providers(host, models)
+    return models
+
+
+def _problems(host: PluginHost) -> Iterator[Row]:
+    for problem in host.settings.problems:
+        yield check_row("settings", "warning", problem, "Correct the file; pi config schema has what is allowed")
+
+
 def _settings(host: PluginHost) -> Iterator[Row]:
     settings = host.settings
-    for problem in settings.problems:
-        yield check_row("settings", "warning", problem, "Correct the file; pi config schema has what is allowed")
-    known = settings.known
+    known = host.known_settings
     for steps, _ in leaves(settings.all()):
         name, declared = name_of(steps), known.find(steps)
         if name in SETTINGS:
@@ -87,7 +96,7 @@ def _settings(host: PluginHost) -> Iterator[Row]:
             yield check_row(
                 "settings", "warning", f"{name} has no effect ({settings.place(steps)})", "Nothing: leave it"
             )
-    own = {name.partition(".")[0] for name in SETTINGS} | {"$schema", *_OF_THE_PROGRAM}
+    own = {name.partition(".")[0] for name in SETTINGS} | {"$schema", *WRITTEN_BY_THE_ORIGINAL}
     for name in sorted(settings.all().keys() - known.json_schema["properties"].keys() - own):
         message = f"{name} is not a setting of pi or of an installed plugin ({settings.place((name,))})"
         yield check_row("settings", "warning", message, "If an extension reads it, keep it; else remove it")
@@ -106,13 +115,12 @@ def _mcp(host: PluginHost) -> Iterator[Row]:
         yield check_row("mcp servers", "warning", message, "pi config set codemode.enabled true switches code mode on")
 
 
-def _keys(host: PluginHost) -> Iterator[Row]:
-    from pi_core import ModelRegistry
-
-    models = ModelRegistry(host, host.settings, os.environ)
-    register_providers(host, models)
+def _wrong_models(models: ModelRegistry) -> Iterator[Row]:
     for problem in models.warnings:
         yield check_row("models", "warning", problem, "Correct models.json; pi help models describes it")
+
+
+def _keys(host: PluginHost, models: ModelRegistry) -> Iterator[Row]:
     file = host.settings.agent_dir / "auth.json"
     for name in sorted(object_in(file)):
         try:
