@@ -31,6 +31,7 @@ from attrs import Factory, define, field
 
 from pi_hookspecs import AbortController, ImageContent, PiAPI, TextContent, Tool, ToolResult, Usage, text_of, tool
 from pi_testing import for_each
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:  # where plugin authors have them, too
     from pi_hookspecs import ToolContext  # noqa: TC004 - the decorator must not look at ctx
@@ -608,7 +609,7 @@ class TestCall:
             return next(iter([]))
 
         with pytest.raises(RuntimeError, match="StopIteration"):
-            await asyncio.wait_for(call(go), 60)
+            await asyncio.wait_for(call(go), PATIENCE)
 
     async def test_unknown_arguments_are_an_error_of_the_call(self):
         @tool

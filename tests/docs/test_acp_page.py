@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pi_core import PluginHost, Settings
+from pi_testing.patience import PATIENCE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "acp.md").read_text(encoding="utf-8")
 ZED, JETBRAINS = (
@@ -51,7 +52,7 @@ def test_the_command_of_the_settings_answers_an_editor(tmp_path, environ):
         cwd=tmp_path,
         env={**environ, **pi["env"]},
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -70,7 +71,7 @@ def test_the_program_edits_a_file(tmp_path, environ):
         env=environ,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 

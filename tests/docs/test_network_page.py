@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pi_testing.fake_servers.openai import FakeOpenAI, call, completion, text
+from pi_testing.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "network.md").read_text(encoding="utf-8")
@@ -78,7 +79,7 @@ class Observed:
             input=stdin or "",
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"

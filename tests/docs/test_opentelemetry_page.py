@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pi_otel import register_settings
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +25,7 @@ def test_the_program_records_below_its_own_span(tmp_path):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "PI_", "TRACE"))}
 
     output = subprocess.check_output(
-        [sys.executable, file], cwd=tmp_path, env={**kept, "HOME": str(tmp_path)}, text=True, timeout=120
+        [sys.executable, file], cwd=tmp_path, env={**kept, "HOME": str(tmp_path)}, text=True, timeout=PATIENCE
     )
 
     assert output == printed
@@ -42,7 +43,7 @@ def test_the_commands_of_the_page_switch_it_on(tmp_path):
         env={**kept, "PATH": path, "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=True,
     )
 

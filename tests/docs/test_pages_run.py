@@ -35,6 +35,7 @@ from sybil.parsers.markdown import CodeBlockParser, SkipParser
 from pi_testing import for_each
 from pi_testing.fake_servers import anthropic, google, mistral, openai
 from pi_testing.fake_servers.oauth import FakeAuthorization
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -141,7 +142,7 @@ class Reader:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=60,
+            timeout=PATIENCE,
         )
         if check and done.returncode != 0:
             raise BlockFailed(f"exit code {done.returncode}\n{commands}\n{done.stdout}")

@@ -9,6 +9,7 @@ import pytest
 
 import pi_git_kit
 from pi_git_kit import repository_of
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the baits are shell scripts")
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the baits are s
 def plain(folder, *arguments):
     """Run git as if the repository were the user's own."""
     subprocess.run(
-        ["git", *arguments], cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=20
+        ["git", *arguments], cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=PATIENCE
     )
 
 

@@ -11,12 +11,13 @@ import pytest
 from journey.kinds import Kind, call
 from journey.matrix import said
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.journeys
 
-SECONDS = 60
 
 COMMIT = "git -C app add . && git -C app -c user.name=Ann -c user.email=ann@example.org commit -qm Begin"
 WORK = {
@@ -49,7 +50,7 @@ def pi(state, *words: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=SECONDS,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, f"pi {' '.join(words)}: {done.stdout}{done.stderr}"
     assert not said(done.stdout + done.stderr), f"pi {' '.join(words)} says\n{done.stdout}{done.stderr}"

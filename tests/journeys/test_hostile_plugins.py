@@ -12,6 +12,8 @@ from journey.hostile import KINDS, ROWS, Row, files_of, grouped, squeezed
 from journey.kinds import Kind
 from journey.screen import CLEAR, ENTER, Screen
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from journey.kinds import State
 
@@ -53,7 +55,7 @@ def run(state: State, *arguments: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 

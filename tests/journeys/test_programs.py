@@ -13,10 +13,10 @@ from journey.kinds import KINDS
 from journey.matrix import ARGUMENTS, said
 
 from pi_client import CommandFailed, ProtocolError, commands
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.journeys
 
-SECONDS = 60
 
 REQUESTS = {
     "abort": {},
@@ -94,7 +94,7 @@ def test_print_and_json(name, state_of):
             capture_output=True,
             text=True,
             check=False,
-            timeout=SECONDS,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, done.stderr
         assert "pong here" in done.stdout

@@ -10,9 +10,10 @@ import pytest
 from journey.kinds import Kind, call
 from journey.matrix import said
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.journeys
 
-SECONDS = 60
 WAITS = {"acp", "attach", "serve", "web"}
 """Subcommands that serve or wait until they are ended; they are tried with their help only."""
 
@@ -22,7 +23,7 @@ MADE = Kind(steps=(call("bash"), "ping one"))
 @pytest.fixture(scope="module")
 def named(programs):
     """The subcommands and their descriptions, in the order of the help."""
-    done = subprocess.run([programs / "pi", "--help"], capture_output=True, text=True, check=True, timeout=SECONDS)
+    done = subprocess.run([programs / "pi", "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE)
     part = done.stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
     return re.findall(r"^  ([a-z]\S*)", part, re.MULTILINE)
 
@@ -36,7 +37,7 @@ def run(state, *words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=SECONDS,
+        timeout=PATIENCE,
     )
     assert not said(done.stdout + done.stderr), f"pi {' '.join(words)} says\n{done.stdout}{done.stderr}"
     return done
@@ -74,7 +75,7 @@ def unread(state, *words: str) -> tuple[int, str]:
         stderr=subprocess.PIPE,
         text=True,
         check=False,
-        timeout=SECONDS,
+        timeout=PATIENCE,
     )
     os.close(writing)
     return done.returncode, done.stderr

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from pi_testing.fake_servers.oauth import FakeAuthorization
+from pi_testing.patience import PATIENCE
 
 KEPT = ("LANG", "LC_ALL", "PATH", "PYTHONPYCACHEPREFIX", "SYSTEMROOT", "TMPDIR", "VIRTUAL_ENV")
 
@@ -61,7 +62,7 @@ class Pi:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        out, err = await asyncio.wait_for(process.communicate(stdin), 60)
+        out, err = await asyncio.wait_for(process.communicate(stdin), PATIENCE)
         assert b"Traceback" not in err, err.decode()
         return Done(process.returncode, out.decode(), err.decode())
 

@@ -59,7 +59,7 @@ def moved_folder():
 
 
 def shell(command):
-    return lambda: subprocess.run(["/bin/sh", "-c", command], timeout=20, capture_output=True, check=False)
+    return lambda: subprocess.run(["/bin/sh", "-c", command], timeout=120, capture_output=True, check=False)
 
 
 CHANGES = [

@@ -20,6 +20,7 @@ from pi_hookspecs import SpawnRequest
 from pi_sandbox.engine import try_engine
 from pi_sandbox.options import Options
 from pi_sandbox.state import Sandbox
+from pi_testing.patience import PATIENCE
 
 pytestmark = [
     pytest.mark.slow,  # starts programs for all tries
@@ -191,7 +192,7 @@ async def tried(engine, cwd, agent_dir, names, facts):
         await sandbox.started(request, policy)
         command = sandbox.engine.argv(request.argv, policy, request.cwd)
         done = await asyncio.to_thread(
-            subprocess.run, command, cwd=cwd, env=dict(request.env), capture_output=True, timeout=100, check=False
+            subprocess.run, command, cwd=cwd, env=dict(request.env), capture_output=True, timeout=PATIENCE, check=False
         )
         assert done.returncode == 0, done.stderr.decode()
         changes = await sandbox.ended("tries")

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -27,7 +29,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no ps
 HOSTILE = (
     "a\x1b]52;c;b3duZWQ=\x07b\x1b]0;owned\x1b\\c\x1bPq\x1b\\d\x1bce\x9b2Jf\x1b[2J\x1b[?1049hg\u202eh\x08\x0ei\x1b[31"
 )
-SECONDS = 60
 LOOKS = 15
 """After so many looks without output, and with nothing to compute, a program waits for keys."""
 
@@ -140,7 +141,7 @@ def written(home: Mapping[str, str], *arguments: str, ready: str = "", keys: Seq
     os.close(its)
     try:
         data = _read(ours, psutil.Process(process.pid), ready, [*keys])
-        assert process.wait(SECONDS) == 0, data.decode(errors="replace")
+        assert process.wait(PATIENCE) == 0, data.decode(errors="replace")
     finally:
         process.kill()
         process.wait()
@@ -149,7 +150,7 @@ def written(home: Mapping[str, str], *arguments: str, ready: str = "", keys: Seq
 
 
 def _read(descriptor: int, process: psutil.Process, ready: str, keys: list[str]) -> bytes:
-    data, looks, end = b"", 0, time.monotonic() + SECONDS
+    data, looks, end = b"", 0, time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if select.select([descriptor], [], [], 0.02)[0]:
             looks = 0

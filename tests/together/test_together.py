@@ -28,9 +28,7 @@ from mixed.readers import (
 from pi_core import PluginHost, Settings
 from pi_rpc_kit.handlers import HANDLERS
 from pi_testing import ScriptedProvider, text, tool_call
-
-SECONDS = 120
-"""For one session, which takes two."""
+from pi_testing.patience import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +68,7 @@ def read_by_all(tmp_path_factory, repository, drawn, readers=READERS, openers=OP
     with Home.made(tmp_path_factory.mktemp("home"), repository, drawn) as home:
 
         async def read():
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(PATIENCE):
                 return await problems_of(home, readers, openers)
 
         found = asyncio.run(read())

@@ -6,6 +6,8 @@ import asyncio
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.pi(screen=True)
 
 
@@ -30,7 +32,7 @@ async def test_the_colours_move_while_the_word_is_there(pi_session, fake_ui):
     editor = editor_of(fake_ui)
     editor.text = "ultrathink"
     before = roles(editor)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not fake_ui.screens["editor"].refreshes:  # noqa: ASYNC110 - a timer of the plugin
             await asyncio.sleep(0.01)
 

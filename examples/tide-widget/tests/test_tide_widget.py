@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pi_testing import steps, until
+from pi_testing.patience import PATIENCE
 
 SOURCE = Path(__file__).parent.parent
 
@@ -32,7 +33,7 @@ pytestmark = [
 def pi_extensions(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built") / "tide-widget"
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("tests", "tide"))
-    subprocess.run([RUSTC, "-o", str(folder / "tide"), str(folder / "main.rs")], check=True, timeout=120)
+    subprocess.run([RUSTC, "-o", str(folder / "tide"), str(folder / "main.rs")], check=True, timeout=PATIENCE)
     return [folder]
 
 

@@ -19,6 +19,7 @@ from pi_hookspecs import (
     ToolResult,
     UserMessage,
 )
+from pi_testing.patience import PATIENCE
 
 BUSY = "Agent is already processing a prompt. Use steer() or followUp() to queue messages, or wait for completion."
 
@@ -502,7 +503,7 @@ async def test_the_agent_is_idle_only_when_the_last_events_listeners_have_settle
 
 
 async def test_waiting_for_an_idle_agent_is_no_waiting(agent):
-    await asyncio.wait_for(agent.wait_for_idle(), 60)
+    await asyncio.wait_for(agent.wait_for_idle(), PATIENCE)
 
 
 async def test_a_listener_may_take_the_signal(agent, llm):

@@ -12,6 +12,7 @@ from textwrap import dedent
 import pytest
 
 from pi_core import OrderlyEnd, Stopped, run_until_signal
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
@@ -35,7 +36,7 @@ async def test_without_work_to_stop_the_task_is_cancelled():
     with OrderlyEnd(lambda: False) as end:
         os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         end.cleaning_up()
 
     assert end.exit_code == 143
@@ -92,7 +93,7 @@ def test_the_second_signal_ends_what_does_not_end():
             process.wait(0.2)
         process.terminate()
 
-        assert process.wait(60) != 0
+        assert process.wait(PATIENCE) != 0
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
@@ -102,7 +103,7 @@ def test_a_signal_cancels_a_commands_work_which_cleans_up_before_the_command_end
     async def work() -> None:
         try:
             os.kill(os.getpid(), getattr(signal, name))
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         finally:
             await asyncio.sleep(0.01)
             done.append("cleaned up")
@@ -132,7 +133,7 @@ def test_work_whose_clean_up_fails_was_stopped_by_the_signal():
     async def work() -> None:
         try:
             os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         finally:
             raise OSError("the folder is gone")
 
@@ -153,7 +154,7 @@ INTERRUPTED = """
 
     async def part(number):
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         finally:
             for step in range(6):
                 if number == 1 and sys.argv[1:] == [str(step)]:
@@ -185,7 +186,7 @@ PARTS = """
 LEFT_BEHIND = """
         global parts
         parts = [asyncio.create_task(part(number)) for number in range(3)]
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
 """
 
 IN_A_THREAD = """
@@ -198,7 +199,7 @@ def interrupted(work: str, *arguments: str) -> tuple[int, str]:
     """Run a program whose work is interrupted, and again by itself; return its exit code and standard error."""
     program = dedent(INTERRUPTED.replace("        WORK\n", work))
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     return done.returncode, done.stderr
 

@@ -11,7 +11,7 @@ import pytest
 from pi_core import SessionManager
 from pi_core.wire import is_on_wire, to_wire
 from pi_hookspecs import PiError, ToolContext, ToolResult, UsageEntry, hookimpl, tool
-from pi_testing import stall, text, tool_call, usage
+from pi_testing import stall, text, tool_call, until, usage
 
 KINDS = ("child_session_start", "child_session_update", "child_session_end")
 
@@ -146,10 +146,7 @@ async def test_an_aborted_childs_usage_is_kept(session, script, recorder):
     script.turn(text("One moment."), tool_call("nothing"), usage(input=20, output=10))
     script.turn(text("Thinking"), stall())
     running = asyncio.create_task(session.prompt("begin"))
-    for _ in range(1000):
-        if len(script.requests) == 3:
-            break
-        await asyncio.sleep(0.01)
+    await until(lambda: len(script.requests) == 3)
     await session.abort()
     await running
 

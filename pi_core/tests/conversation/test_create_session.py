@@ -16,6 +16,7 @@ from attrs import evolve
 from pi_core import PluginHost, SessionManager, Settings, UsageLimits, arun, create_agent_session, run
 from pi_hookspecs import Model, NoModel, PiError, ProviderInfo, Tool, ToolResult, UnknownName, UserError, hookimpl
 from pi_testing import ScriptedProvider, error, text, tool_call, usage
+from pi_testing.patience import PATIENCE
 
 
 def tool(name, **fields):
@@ -267,7 +268,7 @@ async def test_shutting_down_is_asked_of_the_front_end(create):
     session = create()
     session.ctx.shutdown()
 
-    await asyncio.wait_for(session.shutdown_requested.wait(), 60)
+    await asyncio.wait_for(session.shutdown_requested.wait(), PATIENCE)
 
 
 def test_run_answers_one_prompt(tmp_path, pi_agent_dir):
@@ -337,11 +338,11 @@ async def test_a_run_that_is_interrupted_inside_a_running_loop_aborts_its_prompt
     async def wait(call_id, params, signal, update, ctx):
         begun.set()
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         finally:
             ended.set()
 
-    interrupt = threading.Thread(target=lambda: begun.wait(60) and os.kill(os.getpid(), signal.SIGINT))
+    interrupt = threading.Thread(target=lambda: begun.wait(PATIENCE) and os.kill(os.getpid(), signal.SIGINT))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as kernels do around a cell
     interrupt.start()
     waiting = Tool(name="wait", description="wait", parameters={"type": "object"}, execute=wait)

@@ -19,6 +19,7 @@ from pi_core import (
 )
 from pi_hookspecs import BashExecutionMessage, Command, Flag, hookimpl
 from pi_testing import text, usage
+from pi_testing.patience import PATIENCE
 
 NAMES = """
     agent session_manager settings_manager state model thinking_level is_streaming system_prompt messages steering_mode
@@ -197,7 +198,7 @@ async def test_a_program_binds_its_front_end_to_the_plugins(session_of):
     await session.bind_extensions(ui=ui, shutdown_handler=end, on_error=failures.append)
     await session.prompt("/fail")
     await session.prompt("/leave")
-    await asyncio.wait_for(ended.wait(), 60)
+    await asyncio.wait_for(ended.wait(), PATIENCE)
 
     assert (ui.notices, session.has_ui) == (["bye"], True)
     assert [each.event for each in failures] == ["command"]

@@ -26,6 +26,7 @@ from pi_hookspecs import (
     hookimpl,
 )
 from pi_hookspecs.specs import agent, tools
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from pi_core.hooks.reports import HookFailure
@@ -49,12 +50,12 @@ class Asked:
 
     async def notify(self, event: Any, ctx: Any = CTX) -> None:
         """Tell a hook; a test that fails must not hang for ever."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await self.hooks.notify(event, ctx)
 
     async def call(self, spec: Any, event: Any, ctx: Any = CTX) -> Any:
         """Ask a hook, as ``notify`` does."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             return await self.hooks.call(spec, event, ctx)
 
     @property

@@ -19,6 +19,7 @@ from pi_core.hooks.loop_watch import LoopBlocked, displaying_blocks, watch_loop
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import ToolCallEvent, TurnStartEvent
 from pi_hookspecs.specs import tools
+from pi_testing.patience import PATIENCE
 
 # An interrupt that arrives in the callback of a weak reference is lost there, with this warning, and repeated.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -197,7 +198,7 @@ async def settled() -> None:
 
 
 async def until(condition: Any) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0.01)
 

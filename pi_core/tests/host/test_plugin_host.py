@@ -15,6 +15,7 @@ from pi_core.host import PluginHost
 from pi_core.host.records import Problem, sentences_of
 from pi_core.settings import Settings
 from pi_hookspecs import Command, Flag, Mode, Tool, TurnStartEvent, hookimpl
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from pi_core.hooks.reports import HookFailure
@@ -200,7 +201,7 @@ def test_a_module_that_does_not_exist_is_reported(site, problems):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-@pytest.mark.parametrize("source", ["import time\ntime.sleep(60)\n", "while True: pass\n"], ids=["sleeps", "spins"])
+@pytest.mark.parametrize("source", ["import time\ntime.sleep(600)\n", "while True: pass\n"], ids=["sleeps", "spins"])
 def test_an_import_that_hangs_is_broken_off(site, problems, tool_plugin, source):
     site.install("slow", source)
     site.install("well", tool_plugin("grep"))
@@ -216,7 +217,7 @@ def test_an_import_that_hangs_is_broken_off(site, problems, tool_plugin, source)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_a_registration_hook_that_hangs_is_broken_off(site, problems):
-    site.install("slow", "import time\n\n@hookimpl\ndef register_tools():\n    time.sleep(60)\n")
+    site.install("slow", "import time\n\n@hookimpl\ndef register_tools():\n    time.sleep(600)\n")
 
     assert problems(site.host(hooks={"timeout": 0.2})) == [
         (
@@ -653,7 +654,7 @@ def test_disabling_a_plugin_that_is_not_installed_is_reported_with_the_nearest_n
 
 
 async def test_a_dispatcher_asks_the_loaded_plugins_with_deadlines_from_the_settings(site):
-    site.install("slow", "import asyncio\n\n@hookimpl\nasync def turn_start(event): await asyncio.sleep(60)\n")
+    site.install("slow", "import asyncio\n\n@hookimpl\nasync def turn_start(event): await asyncio.sleep(600)\n")
     site.install("patient", "@hookimpl\nasync def turn_start(event): pass\n\n@hookimpl\ndef agent_start(): pass\n")
     failures: list[HookFailure] = []
     hooks = {"timeout": 9, "plugins": {"slow": {"timeout": 0.1}}, "specs": {"turn_start": {"timeout": 7}}}
@@ -662,7 +663,7 @@ async def test_a_dispatcher_asks_the_loaded_plugins_with_deadlines_from_the_sett
     dispatcher = host.dispatcher(failures.append)
     ctx: Any = SimpleNamespace(signal=None)
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await dispatcher.notify(TurnStartEvent(), ctx)
     dispatcher.close()
 

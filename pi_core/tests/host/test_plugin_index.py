@@ -14,6 +14,7 @@ import pytest
 
 from pi_core.conversation.toolbox import Toolbox
 from pi_core.host.index import IndexFile
+from pi_testing.patience import PATIENCE
 
 LISTENS = "@hookimpl\ndef turn_start(event): pass\n"
 
@@ -151,7 +152,7 @@ if "load" in sys.argv:
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", script, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
 
     cold, warm, used = run("records"), run(question), run("records", "load")
 
@@ -495,7 +496,7 @@ print(PluginHost(Settings.in_memory({{}}, {str(site.agent_dir)!r}), disabled=own
         for _ in range(4)
     ]
 
-    assert [process.communicate(timeout=60)[0] for process in started] == ["['turn_start']\n"] * 4
+    assert [process.communicate(timeout=PATIENCE)[0] for process in started] == ["['turn_start']\n"] * 4
     assert len(list((site.agent_dir / "cache").iterdir())) == 1
 
 

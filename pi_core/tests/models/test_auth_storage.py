@@ -15,6 +15,7 @@ import pytest
 from pi_core.base.directory_lock import directory_lock
 from pi_core.models.auth_storage import AuthStorage
 from pi_hookspecs import PiError, RequestFailed, UserError, now_ms
+from pi_testing.patience import PATIENCE
 
 
 class CountingLogin:
@@ -220,7 +221,7 @@ def test_concurrent_processes_lose_no_entry(file):
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(file), f"p{number}"]) for number in range(6)]
 
-    assert [writer.wait(60) for writer in writers] == [0] * 6
+    assert [writer.wait(PATIENCE) for writer in writers] == [0] * 6
     assert sorted(json.loads(file.read_text())) == [f"p{number}" for number in range(6)]
 
 
@@ -255,7 +256,7 @@ async def test_a_stale_lock_is_taken_over(tmp_path):
     lock.mkdir()
     os.utime(lock, (time.time() - 60, time.time() - 60))
 
-    async with directory_lock(tmp_path / "auth.json", wait_seconds=1):
+    async with directory_lock(tmp_path / "auth.json", wait_seconds=60):
         assert lock.is_dir()
 
     assert not lock.exists()

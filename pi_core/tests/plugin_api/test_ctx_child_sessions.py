@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pi_hookspecs import PiError, ToolContext, ToolResult, hookimpl, tool
-from pi_testing import make_tool, stall, text, tool_call, usage
+from pi_testing import make_tool, stall, text, tool_call, until, usage
 
 
 @tool(label="Ask a child")
@@ -66,10 +66,7 @@ async def test_its_cost_counts(session, script):
 async def test_an_abort_passes_down(session, script):
     script.turn(tool_call("child", task="go")).turn(text("Thinking"), stall())
     running = asyncio.create_task(session.prompt("look around"))
-    for _ in range(1000):
-        if len(script.requests) > 1:
-            break
-        await asyncio.sleep(0.01)
+    await until(lambda: len(script.requests) > 1)
     await session.abort()
     await running
 

@@ -11,7 +11,8 @@ import pytest
 from pi_core.base.process import program
 from pi_core.base.process.program import run_program
 from pi_hookspecs import AbortController
-from pi_testing import tool_call
+from pi_testing import tool_call, until
+from pi_testing.patience import PATIENCE
 
 
 @pytest.fixture
@@ -64,19 +65,20 @@ async def test_stdin_is_empty(python):
 
 
 async def test_a_timeout_kills_what_the_program_started_too(tmp_path):
-    script = "sleep 60 & echo $! > child; echo begun; wait"  # a shell, unlike Python, has surely begun by then
+    script = "sleep 600 & echo $! > child; echo begun; wait"  # a shell, unlike Python, has surely begun by then
     done = await run_program("sh", ["-c", script], cwd=tmp_path, timeout=3)
 
     assert (done.killed, done.stdout) == (True, "begun\n")
     assert done.code > 128
-    await gone(int((tmp_path / "child").read_text()))
+    child = int((tmp_path / "child").read_text())
+    await until(lambda: has_ended(child))
 
 
 async def test_an_abort_kills_a_program_that_will_not_listen(python, tmp_path):
     abort = AbortController()
-    code = "import signal, time; signal.signal(15, signal.SIG_IGN); open('ready', 'w').close(); time.sleep(60)"
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); open('ready', 'w').close(); time.sleep(600)"
     running = asyncio.create_task(python(code, signal=abort.signal))
-    await there(tmp_path / "ready")
+    await until((tmp_path / "ready").exists)
     abort.abort("enough")
     done = await running
 
@@ -94,15 +96,16 @@ async def test_a_signal_that_was_aborted_before_starts_nothing(python, tmp_path)
 
 async def test_a_cancelled_wait_leaves_nothing_behind(python, tmp_path):
     code = (
-        "import os, time; open('pid.part', 'w').write(str(os.getpid())); os.rename('pid.part', 'pid'); time.sleep(60)"
+        "import os, time; open('pid.part', 'w').write(str(os.getpid())); os.rename('pid.part', 'pid'); time.sleep(600)"
     )
     running = asyncio.create_task(python(code))
-    await there(tmp_path / "pid")
+    await until((tmp_path / "pid").exists)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
 
-    await gone(int((tmp_path / "pid").read_text()))
+    child = int((tmp_path / "pid").read_text())
+    await until(lambda: has_ended(child))
 
 
 async def test_output_beyond_the_limit_is_read_and_dropped(python, monkeypatch):
@@ -115,10 +118,10 @@ async def test_output_beyond_the_limit_is_read_and_dropped(python, monkeypatch):
 async def test_a_daemon_that_keeps_the_pipe_does_not_hold_the_result_up(python, tmp_path):
     code = (
         "import subprocess, sys\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(30)'], start_new_session=True)\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
         "print(child.pid, flush=True)"
     )
-    done = await asyncio.wait_for(python(code), 60)
+    done = await asyncio.wait_for(python(code), PATIENCE)
     os.kill(int(done.stdout), 9)
 
     assert done.code == 0
@@ -136,7 +139,7 @@ async def test_a_tool_runs_programs_under_its_own_abort(activated, script):
         async def sleep(ctx: object) -> str:
             """Sleep."""
             asyncio.get_running_loop().call_later(0.3, ctx.abort)
-            results.append(await ctx.exec(sys.executable, ["-c", "import time; time.sleep(60)"]))
+            results.append(await ctx.exec(sys.executable, ["-c", "import time; time.sleep(600)"]))
             return "done"
 
     session = await activated(activate)
@@ -154,23 +157,13 @@ async def test_pi_runs_programs_in_the_sessions_folder(activated, tmp_path):
     assert done.stdout.strip() == str(tmp_path.resolve())
 
 
-async def there(path):
-    for _ in range(1000):
-        if path.exists():
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail(f"{path} does not come")
-
-
-async def gone(pid):
-    """Return when a process has ended; its parent may still have to collect it."""
-    for _ in range(500):
-        try:
-            with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123 - a line of text
-                if stat.read().rpartition(")")[2].split()[0] == "Z":
-                    return
-            os.kill(pid, 0)
-        except OSError:
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail(f"{pid} runs on")
+def has_ended(pid):
+    """Whether a process has ended; its parent may still have to collect it."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123 - a line of text
+            if stat.read().rpartition(")")[2].split()[0] == "Z":
+                return True
+        os.kill(pid, 0)
+    except OSError:
+        return True
+    return False

@@ -10,6 +10,7 @@ import pytest
 
 from pi_hookspecs import ToolCallResult, hookimpl
 from pi_testing import text, tool_call
+from pi_testing.patience import PATIENCE
 
 OPENED = {
     "confirm": lambda ui: ui.confirm("Run?", "rm"),
@@ -46,7 +47,7 @@ def test_a_dialog_that_is_used_as_its_answer_says_how_it_is_awaited(session_of, 
         asyncio.create_task,
         asyncio.ensure_future,
         asyncio.gather,
-        lambda dialog: asyncio.wait_for(dialog, 60),
+        lambda dialog: asyncio.wait_for(dialog, PATIENCE),
     ],
     ids=["await", "create_task", "ensure_future", "gather", "wait_for"],
 )

@@ -18,6 +18,7 @@ from pi_core import SettingsManager, TrustStore
 from pi_core.settings import Settings
 from pi_core.settings.schema_info import KnownSettings
 from pi_hookspecs import PiError, UserError
+from pi_testing.patience import PATIENCE
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),
@@ -343,7 +344,7 @@ def test_two_processes_that_write_at_once_lose_nothing(tmp_path):
     for writer in writers:
         writer.stdin.write(b"\n")
         writer.stdin.close()
-    codes = [writer.wait(60) for writer in writers]
+    codes = [writer.wait(PATIENCE) for writer in writers]
 
     assert codes == [0, 0]
     expected = {str(number): number for number in range(40)}

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pi_core import ProjectTrust, Settings, TrustStore, create_agent_session
 from pi_core.settings.trust import project_resources
 from pi_hookspecs import UserError
+from pi_testing.patience import PATIENCE
 
 
 @pytest.fixture
@@ -284,7 +285,7 @@ class TestTheFile:
         )
         deciders = [subprocess.Popen([sys.executable, "-c", program, agent, name]) for name in "ab"]
 
-        assert [each.wait(60) for each in deciders] == [0, 0]
+        assert [each.wait(PATIENCE) for each in deciders] == [0, 0]
         assert len(TrustStore(agent).decisions()) == 40
 
 

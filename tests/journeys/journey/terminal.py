@@ -18,12 +18,12 @@ import pyte
 from journey.processes import is_busy
 from wcwidth import wcwidth
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-SECONDS = 60
-"""After which something that does not come fails; nothing is measured with it."""
 
 _QUIET_LOOKS = 8
 """Looks without output, and with nothing running, after which a program waits for keys.
@@ -158,7 +158,7 @@ class Terminal:
         """Send keys as a terminal does."""
         data = keys.encode()
         while data:
-            if select.select([], [self._ours], [], SECONDS)[1]:
+            if select.select([], [self._ours], [], PATIENCE)[1]:
                 data = data[os.write(self._ours, data) :]
             self._read(0)
 
@@ -173,7 +173,7 @@ class Terminal:
 
     def until(self, reached: Callable[[], bool], what: str) -> str:
         """Wait until something holds, and return the screen."""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE
         while not reached():
             if time.monotonic() > end or not self._read(_TICK) or self.process.poll() is not None:
                 state = self.process.poll()
@@ -183,11 +183,11 @@ class Terminal:
 
     def settle(self) -> str:
         """Wait until the program has written everything and waits, and return the screen."""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE
         quiet = 0
         while quiet < _QUIET_LOOKS:
             if time.monotonic() > end:
-                raise NotReached(f"the program is still busy after {SECONDS} s\n{self._drawn()}")
+                raise NotReached(f"the program is still busy after {PATIENCE} s\n{self._drawn()}")
             before = len(self.written)
             if not self._read(_TICK) or self.process.poll() is not None:
                 break
@@ -197,12 +197,12 @@ class Terminal:
 
     def ends(self) -> int:
         """Wait for the end of the program, and return its exit code."""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE
         while self._read(_TICK) and self.process.poll() is None:
             if time.monotonic() > end:
                 raise NotReached(f"the program does not end\n{self._drawn()}")
         self._read(0)
-        return self.process.wait(SECONDS)
+        return self.process.wait(PATIENCE)
 
     def _drawn(self) -> str:
         return "\n".join([*(f"|{row}" for row in self.rows), f"(cursor at column and row {self.cursor})"])

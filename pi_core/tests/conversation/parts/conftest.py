@@ -12,6 +12,7 @@ from pi_core.conversation.toolbox import Toolbox
 from pi_core.create import build_runtime
 from pi_core.models.registry import ModelRegistry
 from pi_hookspecs import AssistantMessage, TextContent, hookimpl
+from pi_testing.patience import PATIENCE
 
 
 class Plugin:
@@ -58,7 +59,7 @@ def until():
     """Wait for a condition; what never happens fails the test instead of hanging it."""
 
     async def wait(condition):
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not condition():  # noqa: ASYNC110 - parts have no event for each of their states
                 await asyncio.sleep(0)
 

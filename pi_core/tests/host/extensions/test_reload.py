@@ -8,7 +8,7 @@ import pytest
 
 from pi_core.host.extensions import LocalExtensions, watching
 from pi_hookspecs import StaleObject, UserError
-from pi_testing import stall, text
+from pi_testing import stall, text, until
 
 
 async def names(session):
@@ -17,14 +17,6 @@ async def names(session):
 
 def registered(session):
     return session.runtime.registrations.find_all("register_commands")
-
-
-async def until(reached):
-    for _ in range(2000):
-        if reached():
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail("it does not come to that")
 
 
 def reported_errors(recorder):

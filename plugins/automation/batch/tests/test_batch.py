@@ -34,6 +34,7 @@ from pi_core import PluginHost, Settings
 from pi_core.plugin_api.secrets import PluginSecrets
 from pi_hookspecs import PiError, UserError
 from pi_testing.fake_servers import anthropic
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -521,7 +522,7 @@ def test_a_signal_keeps_what_is_done_and_says_how_to_go_on(tmp_path, signals):
     for name in signals:
         driver.send_signal(getattr(signal, name))
         time.sleep(0.02)
-    _, errors = driver.communicate(timeout=60)
+    _, errors = driver.communicate(timeout=PATIENCE)
     done = lines(tmp_path / "out" / "results.jsonl")
     resumed = subprocess.run(
         [*command, "--resume"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True
@@ -552,7 +553,7 @@ def _count(file):
 
 
 def _await_no_process_with(mark):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while left := _processes_with(mark):
         assert time.monotonic() < deadline, left
         time.sleep(0.1)

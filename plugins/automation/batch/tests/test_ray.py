@@ -19,6 +19,7 @@ from pi_batch.limits import Ledger
 from pi_batch.ray import ray_engine
 from pi_batch.run import Setup
 from pi_testing.fake_servers import anthropic
+from pi_testing.patience import PATIENCE
 
 pytestmark = [
     pytest.mark.heavy,
@@ -102,7 +103,7 @@ def same(record):
 
 
 def await_that(is_so):
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -180,7 +181,7 @@ def test_a_task_whose_node_is_lost_runs_once_more(tmp_path, cluster):
     cluster.remove_node(first, allow_graceful=False)
     await_that(lambda: starts(tmp_path) == 2)
     (tmp_path / "go").touch()
-    output, errors = driver.communicate(timeout=120)
+    output, errors = driver.communicate(timeout=PATIENCE)
 
     assert driver.returncode == 0, errors
     assert "1 of 1 tasks were run, 0 failed" in output
@@ -196,7 +197,7 @@ def test_a_task_that_loses_a_second_node_failed(tmp_path, cluster):
         other = node(cluster) if number == 1 else None
         cluster.remove_node(lost, allow_graceful=False)
         lost = other
-    _, errors = driver.communicate(timeout=120)
+    _, errors = driver.communicate(timeout=PATIENCE)
 
     assert driver.returncode == 1
     assert "t: it was lost with its worker or node" in errors
@@ -214,7 +215,7 @@ def test_a_task_whose_worker_is_killed_for_its_memory_runs_once_more(tmp_path, c
     os.kill(worker, signal.SIGKILL)
     await_that(lambda: starts(tmp_path) == 2)
     (tmp_path / "go").touch()
-    output, errors = driver.communicate(timeout=120)
+    output, errors = driver.communicate(timeout=PATIENCE)
 
     assert driver.returncode == 0, errors
     assert "1 of 1 tasks were run, 0 failed" in output
@@ -233,7 +234,7 @@ def test_a_node_with_another_pi_or_none_is_refused_by_name_before_the_first_task
     node(cluster, PYTHONPATH=str(tmp_path / "site"))
 
     driver = start(tmp_path, [waiting_task(tmp_path)], "out", address=cluster.address)
-    _, errors = driver.communicate(timeout=120)
+    _, errors = driver.communicate(timeout=PATIENCE)
 
     assert driver.returncode == 2
     assert message in errors
@@ -248,11 +249,11 @@ def test_ctrl_c_ends_the_tasks_on_the_nodes(tmp_path, cluster):
     await_that(lambda: starts(tmp_path) == 1)
 
     driver.send_signal(signal.SIGINT)
-    _, errors = driver.communicate(timeout=120)
+    _, errors = driver.communicate(timeout=PATIENCE)
     await_that(lambda: not processes_naming(str(tmp_path)))
     (tmp_path / "go").touch()
     resumed = start(tmp_path, [task], "out", "--resume", address=cluster.address)
-    output, _ = resumed.communicate(timeout=120)
+    output, _ = resumed.communicate(timeout=PATIENCE)
 
     assert driver.returncode == 130
     assert "--resume" in errors
@@ -271,7 +272,7 @@ def test_a_killed_driver_leaves_no_process_and_its_tasks_are_run_by_the_next(tmp
     await_that(lambda: not processes_naming(str(tmp_path)))
     (tmp_path / "go").touch()
     resumed = start(tmp_path, [task], "out", "--resume", address=cluster.address)
-    output, errors = resumed.communicate(timeout=120)
+    output, errors = resumed.communicate(timeout=PATIENCE)
 
     assert resumed.returncode == 0, errors
     assert "1 of 1 tasks were run, 0 failed" in output
@@ -298,7 +299,7 @@ async def test_the_nodes_share_the_budget(tmp_path, cluster, model_that_costs):
 
     async def run(*options):
         driver = start(tmp_path, tasks, "out", *options, address=cluster.address)
-        return *await asyncio.to_thread(driver.communicate, timeout=120), driver.returncode
+        return *await asyncio.to_thread(driver.communicate, timeout=PATIENCE), driver.returncode
 
     _, errors, code = await run("--max-cost", "2.5", "--concurrency", "2")
     done = len(results(tmp_path / "out"))
@@ -340,7 +341,7 @@ def test_a_provider_that_asked_one_node_to_wait_is_asked_later_by_all(tmp_path, 
 
 def test_a_cluster_that_is_not_there_is_named(tmp_path):
     driver = start(tmp_path, [{"id": "t", "prompt": "Hi"}], "out", address="127.0.0.1:1")
-    _, errors = driver.communicate(timeout=120)
+    _, errors = driver.communicate(timeout=PATIENCE)
 
     assert driver.returncode == 2
     assert "127.0.0.1:1" in errors

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow
 
 SESSION = "4f35e220-c435-4cf7-b9b9-f40426042847"
@@ -31,7 +33,7 @@ def pi(tmp_path):
     def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
         command = [str(Path(sys.executable).with_name("pi")), *arguments]
         return subprocess.run(
-            command, cwd=work, env=environ, input=given, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=work, env=environ, input=given, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
 
     run.home, run.work = home, work

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-SECONDS = 60
-"""After which a test that hangs fails; nothing is measured with it."""
 
 FAKE = '''
 import asyncio
@@ -225,7 +225,7 @@ class Editor:
 
     async def until(self, wanted: Callable[[], Any]) -> Any:
         """Return what a function returns, once it is true; it is asked after each message."""
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while not (found := wanted()):
                 self._news.clear()
                 await self._news.wait()
@@ -250,7 +250,7 @@ class Editor:
         """Send a prompt of one text."""
         from acp.helpers import text_block
 
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             return await self.agent.prompt(session_id=session, prompt=[text_block(text)])
 
     def post(self, line: bytes) -> None:
@@ -260,7 +260,7 @@ class Editor:
     async def ended(self) -> int:
         """Close stdin; return the exit code."""
         self.process.stdin.close()
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             return await self.process.wait()
 
     # What pi calls

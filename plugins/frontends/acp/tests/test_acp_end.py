@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 
@@ -61,7 +63,7 @@ async def test_a_cancelled_prompt_says_what_it_used(run_acp, work):
     async with run_acp() as editor:
         await editor.start()
         session = await new(editor, work)
-        prompt = asyncio.create_task(editor.say(session, 'call bash {"command": "echo waiting; sleep 60"}'))
+        prompt = asyncio.create_task(editor.say(session, 'call bash {"command": "echo waiting; sleep 600"}'))
         await editor.until(lambda: "waiting\\n" in json.dumps(editor.of("tool_call_update")))
 
         await editor.agent.cancel(session_id=session)
@@ -112,7 +114,7 @@ async def test_cancel_is_answered_although_a_tool_hangs(run_acp, work):
         assert (await prompt).stop_reason == "cancelled"
 
 
-@pytest.mark.parametrize("text", ["stall", 'call bash {"command": "sleep 60"}'])
+@pytest.mark.parametrize("text", ["stall", 'call bash {"command": "sleep 600"}'])
 async def test_the_end_of_stdin_ends_everything(run_acp, work, text):
     async with run_acp() as editor:
         await editor.start()
@@ -144,7 +146,7 @@ async def test_no_process_outlives_pi(run_acp, work):
 
         await asyncio.wait([prompt])
         assert prompt.exception() is not None
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while any(map(_is_running, children)) and time.monotonic() < end:  # noqa: ASYNC110 - no event reports it
             await asyncio.sleep(0.05)
         assert [each for each in children if _is_running(each)] == []

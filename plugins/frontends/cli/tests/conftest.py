@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import pyte
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -140,7 +142,7 @@ class Pi:
             env={**self.env, **env},
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         out, err = done.stdout.decode(), done.stderr.decode()
@@ -259,7 +261,7 @@ class Terminal:
         """Return all that is shown, and the exit code."""
         while piece := self._read():
             self._seen += piece
-        return self._seen.decode().replace("\r\n", "\n"), self.process.wait(timeout=60)
+        return self._seen.decode().replace("\r\n", "\n"), self.process.wait(timeout=PATIENCE)
 
     def type(self, text):
         os.write(self.master, text.encode())

@@ -13,6 +13,7 @@ from pi_cli.screen import Screen
 from pi_client import Event, UiRequest
 from pi_hookspecs import WrongUse
 from pi_testing import for_each
+from pi_testing.patience import PATIENCE
 
 SELECT = UiRequest("select", {"method": "select", "title": "Which?", "options": ["one", "two"]})
 CONFIRM = UiRequest("confirm", {"method": "confirm", "title": "Delete it?", "message": "There is no way back."})
@@ -33,7 +34,7 @@ async def answered(request: UiRequest, *lines: str) -> tuple[object, str]:
     for line in lines:
         await a_few_turns()
         assert talk.answer(line)
-    return await asyncio.wait_for(asking, 60), shown.getvalue()
+    return await asyncio.wait_for(asking, PATIENCE), shown.getvalue()
 
 
 @for_each(

@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 PLUGIN = """
@@ -69,7 +71,7 @@ class Terminal:
         while piece := self._read():
             self._seen += piece
         os.close(self.master)
-        return self._seen.decode(), self.process.wait(timeout=60)
+        return self._seen.decode(), self.process.wait(timeout=PATIENCE)
 
     def _read(self):
         try:

@@ -7,6 +7,8 @@ import os
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 
@@ -126,7 +128,7 @@ def test_a_reader_that_goes_away_ends_it(fake):
     os.close(read_end)
     with fake.start("--mode", "json", "--model", "fake/echo", "-p", "hello", stdout=write_end) as process:
         os.close(write_end)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, errors) == (141, b"")
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -21,7 +23,7 @@ from pi_hookspecs import hookimpl
 async def stubborn():
     while True:
         try:
-            await asyncio.sleep(50)
+            await asyncio.sleep(600)
         except asyncio.CancelledError:
             pass
 
@@ -45,7 +47,7 @@ import threading, time
 from pi_hookspecs import hookimpl
 
 def work():
-    time.sleep(50)
+    time.sleep(600)
 
 @hookimpl
 def session_start(event):
@@ -56,7 +58,7 @@ EXIT_HANDLER = """
 import atexit, time
 
 def wait():
-    time.sleep(50)
+    time.sleep(600)
 
 atexit.register(wait)
 
@@ -74,7 +76,7 @@ from pi_hookspecs import hookimpl
 @hookimpl
 def {hook}(event, ctx):
     ctx.ui.notify("blocked")
-    time.sleep(50)
+    time.sleep(600)
 """
 
 STOPS = """
@@ -84,7 +86,7 @@ from pi_hookspecs import hookimpl
 @hookimpl
 async def turn_start(event):
     asyncio.get_running_loop().stop()
-    await asyncio.sleep(60)
+    await asyncio.sleep(600)
 
 @hookimpl
 def session_shutdown(event):
@@ -111,7 +113,7 @@ async def {hook}(event, ctx):
     ctx.ui.notify("waiting")
     while True:
         try:
-            await asyncio.sleep(50)
+            await asyncio.sleep(600)
         except BaseException:
             pass
 """
@@ -190,7 +192,7 @@ def roles_stored(agent_dir: Path) -> list[str] | None:
 
 @pytest.mark.parametrize("hook", ["session_start", "before_agent_start", "agent_end"])
 def test_the_plugin_that_stops_the_event_loop_is_named_also_where_other_hooks_run_until_it_has_stopped(fake, hook):
-    fake.install("stopping", STOPS.replace("turn_start", hook).replace("    await asyncio.sleep(60)\n", ""))
+    fake.install("stopping", STOPS.replace("turn_start", hook).replace("    await asyncio.sleep(600)\n", ""))
 
     done = fake.run("--model", "offline/rules", "-p", "hello")
 
@@ -216,7 +218,7 @@ def test_one_polite_kill_ends_a_blocked_event_loop(fake):
 
     process.send_signal(signal.SIGTERM)
 
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 143
     assert b"Traceback" not in err
 
@@ -240,7 +242,7 @@ def test_one_ctrl_c_ends_a_hook_that_swallows_every_cancellation(fake, hook):
 
     process.send_signal(signal.SIGINT)
 
-    _, err = process.communicate(timeout=60)  # the hook's own deadline is ten minutes
+    _, err = process.communicate(timeout=PATIENCE)  # the hook's own deadline is ten minutes
     assert process.returncode == 130
     assert b"Plugin 'stubborn' failed in " + hook.encode() in err
     assert err.endswith(b"Aborted\n")

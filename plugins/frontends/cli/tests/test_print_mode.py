@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow
 
 FULL = Path("/dev/full")
@@ -247,7 +249,7 @@ def test_reader_that_goes_away_is_no_error_to_talk_about(fake, words):
     process = fake.start(*words, stdout=write_end)
     os.close(write_end)
 
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, errors) == (141, b"")
 
@@ -261,7 +263,7 @@ def test_reader_that_goes_away_is_no_error_to_talk_about(fake, words):
 def test_full_disk_is_one_line(fake, arguments):
     with FULL.open("wb") as full:
         process = fake.start(*arguments, stdout=full)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
 
     assert process.returncode == 1
     assert errors.decode() == (

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 
@@ -135,7 +137,7 @@ def test_print_at_a_terminal_needs_a_prompt(fake, at_terminal):
 def test_stdin_that_never_ends_is_refused(fake):
     with Path("/dev/zero").open("rb") as zero:
         process = fake.start("-p", stdin=zero)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
 
     assert process.returncode == 1
     assert errors.startswith(b"Error: More than 64 MB came through stdin. Keep it in a file, name that in the prompt")

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 MEMORY = """
@@ -349,7 +351,7 @@ def test_a_prompt_that_was_interrupted_leaves_a_session_that_can_be_continued(me
         while process.poll() is None and not asked.exists():
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
 
     assert process.returncode == 143
     assert ask(memory, "-c", "--model", "memory/one", "second") == "one: first + second"

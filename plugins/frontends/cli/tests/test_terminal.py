@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 INTERACTIVE = """
@@ -44,7 +46,7 @@ from pi_hookspecs import hookimpl
 @hookimpl
 def {}(event, ctx):
     ctx.ui.notify("blocking")
-    time.sleep(50)
+    time.sleep(600)
 """
 
 
@@ -216,7 +218,7 @@ def test_second_ctrl_c_ends_the_process_whatever_it_does(fake, at_terminal, hook
 
 def test_ctrl_c_ends_a_hook_that_waits_before_the_run(fake, at_terminal):
     waiting = CLOSING + "\nimport asyncio\n\n@hookimpl\nasync def session_start(event, ctx):\n"
-    fake.install("waiting", waiting + "    ctx.ui.notify('waiting')\n    await asyncio.sleep(50)\n")
+    fake.install("waiting", waiting + "    ctx.ui.notify('waiting')\n    await asyncio.sleep(600)\n")
     terminal = at_terminal(fake, "--model", "fake/echo", "-p", "hi")
     terminal.until("waiting")
 
@@ -236,7 +238,7 @@ def test_signals_end_the_run_in_good_order(fake, number, expected):
 
     process.send_signal(number)
 
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (expected, b"")
     assert err == b"closed in good order\nAborted\n"
 
@@ -251,7 +253,7 @@ def test_signal_that_is_to_be_ignored_is(fake):
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGTERM)
 
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 143
 
 
@@ -262,5 +264,5 @@ def test_signal_while_stdin_is_read_ends_at_once(fake):
 
     process.send_signal(signal.SIGTERM)
 
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (143, b"")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import pi_cli
+from pi_testing.patience import PATIENCE
 
 FULL = Path("/dev/full")
 
@@ -35,7 +36,7 @@ def test_version_behind_other_options_is_printed_too(pi):
 def test_version_that_cannot_be_written_is_no_traceback(pi):
     with FULL.open("wb") as full:
         process = pi.start("--version", stdout=full)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, errors) == (1, b"")
 

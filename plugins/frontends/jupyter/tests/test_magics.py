@@ -16,6 +16,7 @@ from pi_core import SessionManager
 from pi_hookspecs import AssistantMessage, TextContent, UserMessage, hookimpl
 from pi_jupyter.widgets import can_answer, with_await
 from pi_testing import text, thinking, tool_call
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.pi(entry_points=["tools", "session-jsonl"])
 
@@ -257,13 +258,13 @@ def test_a_long_value_is_cut(shell, script, user) -> None:
 
 def stopped_at(event):
     """Press the stop button at an event, from a thread that is returned."""
-    thread = threading.Thread(target=lambda: event.wait(60) and os.kill(os.getpid(), signal.SIGINT))
+    thread = threading.Thread(target=lambda: event.wait(PATIENCE) and os.kill(os.getpid(), signal.SIGINT))
     thread.start()
     return thread
 
 
 def test_the_stop_button_aborts_the_prompt_and_the_conversation_continues(shell, script) -> None:
-    script.turn(tool_call("bash", command="sleep 60")).turn(text("Again."))
+    script.turn(tool_call("bash", command="sleep 600")).turn(text("Again."))
     running = threading.Event()
     shell.magics.notebook._opened().subscribe(lambda _event: running.set(), "tool_execution_start")
     stop = stopped_at(running)

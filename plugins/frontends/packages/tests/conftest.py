@@ -19,6 +19,7 @@ from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import PiError
 from pi_packages import commands
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,7 +197,7 @@ class Bench:
             env={**os.environ, **environ},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             check=False,
             stdin=subprocess.DEVNULL,
         )

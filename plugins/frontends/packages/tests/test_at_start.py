@@ -10,6 +10,8 @@ import tomllib
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 SAY = """
@@ -35,7 +37,13 @@ def answer(bench, **environ):
     """Run a prompt; return stderr, to which plugins print."""
     command = bench.command("--model", "offline/rules", "-p", "hello")
     done = subprocess.run(
-        command, cwd=bench.cwd, env={**os.environ, **environ}, capture_output=True, text=True, timeout=120, check=False
+        command,
+        cwd=bench.cwd,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -90,7 +98,13 @@ def guarded(bench):
 def start(bench, *options, **environ):
     command = bench.command("--model", "offline/rules", *options, "-p", "hello")
     return subprocess.run(
-        command, cwd=bench.cwd, env={**os.environ, **environ}, capture_output=True, text=True, timeout=120, check=False
+        command,
+        cwd=bench.cwd,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
 
 
@@ -132,7 +146,7 @@ def run(bench, *given, code=0):
     options = [each for source in given for each in ("-e", str(source))]
     command = bench.command("--model", "offline/rules", *options, "-p", "hello")
     done = subprocess.run(
-        command, cwd=bench.cwd, env=os.environ, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=bench.cwd, env=os.environ, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == code, done.stderr
     return done.stderr

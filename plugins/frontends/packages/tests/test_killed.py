@@ -15,6 +15,7 @@ import pytest
 
 from pi_core import replace_file
 from pi_packages.store import Store
+from pi_testing.patience import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 
@@ -90,7 +91,7 @@ def test_two_installs_at_once_are_both_there(bench):
 
     running = [subprocess.Popen(bench.command("install", name), cwd=bench.cwd, env=os.environ) for name in names]
 
-    assert [each.wait(120) for each in running] == [0, 0, 0]
+    assert [each.wait(PATIENCE) for each in running] == [0, 0, 0]
     assert set(bench.installed()) == {f"pluggypi-{name}" for name in names}
     assert sorted(bench.settings["packages"]) == sorted(f"pypi:pluggypi-{name}" for name in names)
 

@@ -19,13 +19,11 @@ from pi_core.plugin_api.clean_lines import CleanLines
 from pi_rpc.outbox import Outbox
 from pi_rpc.server import Server
 from pi_rpc_kit.ui import RpcUI
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
-
-SECONDS = 60
-"""After which a test that hangs fails; nothing is measured with it."""
 
 
 class Talk:
@@ -46,7 +44,7 @@ class Talk:
         self.send_line(json.dumps(command).encode())
 
     async def receive(self) -> dict[str, Any]:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             line = await self._reader.readuntil(b"\n")
         from_server = json.loads(line)
         self.lines.append(from_server)
@@ -67,7 +65,7 @@ class Talk:
     async def ended(self) -> int:
         os.close(self.to_server)
         self.to_server = -1
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             return await self.code
 
 
@@ -101,7 +99,7 @@ async def talk(tmp_path, script, pi_host, pi_options) -> AsyncIterator[Talk]:
     talk.code = asyncio.create_task(server.serve())
     yield talk
     server.end(0)
-    await asyncio.wait([talk.code], timeout=SECONDS)
+    await asyncio.wait([talk.code], timeout=PATIENCE)
     transport.close()
     if talk.to_server >= 0:
         os.close(talk.to_server)
@@ -208,7 +206,7 @@ class Rpc:
     def run(self, stdin: bytes, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
         """Say everything at once; returns exit code, lines and stderr."""
         with self.start(*arguments) as process:
-            out, errors = process.communicate(stdin, timeout=60)
+            out, errors = process.communicate(stdin, timeout=PATIENCE)
         return process.returncode, [json.loads(line) for line in out.splitlines()], errors.decode()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pi_client import BlockingPiClient, CommandFailed, Image, PiClient, commands
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +90,7 @@ def test_the_example_works(rpc):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
     assert "This folder is empty" in done.stdout, done.stderr

@@ -21,6 +21,7 @@ from pi_hookspecs import (
     ToolResult,
 )
 from pi_rpc.outbox import FULL, OVERFULL, Outbox
+from pi_testing.patience import PATIENCE
 
 MODEL = Model(id="m", name="m", api="a", provider="p")
 
@@ -161,7 +162,7 @@ async def test_an_abort_ends_the_waiting(reader):
     waiting = asyncio.ensure_future(reader.outbox.send_event(AgentSettledEvent(), abort.signal))
     await asyncio.sleep(0)
     abort.abort()
-    await asyncio.wait_for(waiting, 60)
+    await asyncio.wait_for(waiting, PATIENCE)
 
 
 async def test_unread_notices_are_dropped(reader):
@@ -203,4 +204,4 @@ async def test_the_last_words_wait_for_a_reader_that_reads(reader):
 async def test_the_last_words_do_not_wait_for_ever(reader):
     await reader.fill()
 
-    await asyncio.wait_for(reader.outbox.close(), 60)
+    await asyncio.wait_for(reader.outbox.close(), PATIENCE)

@@ -11,6 +11,8 @@ import time
 import psutil
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 STALL = b'{"id":1,"type":"prompt","message":"stall"}\n'
@@ -26,7 +28,7 @@ def lines_until(process, wanted):
 
 
 def wait_for(condition):
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -49,7 +51,7 @@ def test_commands_may_come_from_a_file(rpc, tmp_path):
     (tmp_path / "said.jsonl").write_bytes(b'{"id":1,"type":"get_state"}\n')
 
     with (tmp_path / "said.jsonl").open("rb") as commands, rpc.start(stdin=commands) as process:
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, json.loads(out)["id"]) == (0, 1)
 
@@ -92,21 +94,21 @@ def test_the_end_of_stdin_ends_it_in_mid_stream(rpc):
         process.stdin.close()
         rest = [json.loads(line)["type"] for line in process.stdout]
 
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     assert rest[-1] == "agent_settled"
 
 
 def test_running_tools_are_ended_with_it(rpc, tmp_path):
     with rpc.start() as process:
-        process.stdin.write(b'{"type":"prompt","message":"call echo $$ > pid; sleep 60"}\n')
-        process.stdin.write(b'{"type":"bash","command":"echo $$ > pid2; sleep 60"}\n')
+        process.stdin.write(b'{"type":"prompt","message":"call echo $$ > pid; sleep 600"}\n')
+        process.stdin.write(b'{"type":"bash","command":"echo $$ > pid2; sleep 600"}\n')
         process.stdin.flush()
         for name in ("pid", "pid2"):
             wait_for(lambda file=tmp_path / name: file.exists() and file.read_text().strip())
         process.stdin.close()
         process.stdout.read()
 
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     for name in ("pid", "pid2"):
         assert not psutil.pid_exists(int((tmp_path / name).read_text()))
 
@@ -120,7 +122,7 @@ def test_a_signal_ends_it_in_good_order(rpc, name, code):
         process.send_signal(getattr(signal, name))
         rest = [json.loads(line)["type"] for line in process.stdout]
 
-        assert process.wait(60) == code
+        assert process.wait(PATIENCE) == code
         assert rest[-1] == "agent_settled"
 
 
@@ -131,7 +133,7 @@ def test_a_client_that_closes_its_end_ends_it(rpc):
         lines_until(process, "text_delta")
         process.stdout.close()
 
-        assert process.wait(60) == 141
+        assert process.wait(PATIENCE) == 141
         assert process.stderr.read() == b""
 
 
@@ -145,7 +147,7 @@ def test_a_client_that_never_reads_costs_little_memory_and_does_not_keep_it_from
         grown = psutil.Process(process.pid).memory_info().rss - before
         process.send_signal(signal.SIGTERM)
 
-        assert process.wait(60) == 143
+        assert process.wait(PATIENCE) == 143
     assert grown < 40_000_000
 
 
@@ -166,7 +168,7 @@ def test_a_slow_reader_gets_the_whole_text_in_fewer_lines(rpc):
                 break
         process.stdin.close()
 
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     assert text == "sixteen letters " * 50000
     assert count < 50000
 
@@ -191,7 +193,7 @@ def test_a_plugin_may_end_it(rpc):
         process.stdin.write(b'{"type":"prompt","message":"/leave"}\n')
         process.stdin.flush()
 
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_files_on_the_command_line_are_refused(rpc):
@@ -211,7 +213,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused_and_not_kept(rpc):
         refused, state = json.loads(process.stdout.readline()), json.loads(process.stdout.readline())
         peak = psutil.Process(process.pid).memory_info().rss
         process.stdin.close()
-        process.wait(60)
+        process.wait(PATIENCE)
 
     assert refused["error"] == "Failed to parse command: the line is longer than 67108864 bytes"
     assert (state["id"], peak < 250_000_000) == (1, True)
@@ -219,7 +221,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused_and_not_kept(rpc):
 
 def test_closed_streams_are_no_bug(rpc):
     with rpc.start(stdin=os.open(os.devnull, os.O_RDONLY), stdout=os.open(os.devnull, os.O_WRONLY)) as process:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, b"Traceback" in errors) == (0, False)
 
@@ -228,7 +230,7 @@ def test_closed_streams_are_no_bug(rpc):
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_descriptors_that_are_closed_are_no_bug(rpc, closed):
     with rpc.start(stdin=subprocess.DEVNULL, through=["sh", "-c", f'exec "$@" {closed}', "sh"]) as process:
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, out, b"Error" in errors) == (0, b"", False)
 
@@ -236,7 +238,7 @@ def test_descriptors_that_are_closed_are_no_bug(rpc, closed):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
 def test_a_full_disk_is_named(rpc):
     with rpc.start(stdout=os.open("/dev/full", os.O_WRONLY)) as process:
-        _, errors = process.communicate(b'{"id":1,"type":"get_state"}\n', timeout=60)
+        _, errors = process.communicate(b'{"id":1,"type":"get_state"}\n', timeout=PATIENCE)
 
     assert process.returncode == 1
     assert errors.decode().splitlines()[-1] == (

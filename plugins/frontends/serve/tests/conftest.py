@@ -11,13 +11,11 @@ import pytest_asyncio
 from pi_core import SessionManager, create_agent_session
 from pi_serve.server import SessionServer
 from pi_serve.unix_socket import listening
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
-
-SECONDS = 60
-"""After which a test that hangs fails; nothing is measured with it."""
 
 
 class Member:
@@ -33,7 +31,7 @@ class Member:
         self.writer.write(json.dumps(line).encode() + b"\n")
 
     async def receive(self) -> dict[str, Any]:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             line = json.loads(await self._line())
         self.lines.append(line)
         return line
@@ -87,7 +85,7 @@ class Served:
 
     async def until_left(self) -> None:
         """Wait until the server has noticed that all clients are gone."""
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while self.server.has_clients:  # noqa: ASYNC110 - the server announces it to nobody
                 await asyncio.sleep(0.01)
 
@@ -124,7 +122,7 @@ async def served(tmp_path, script, pi_host, pi_options) -> AsyncIterator[Served]
         found = Served(server, session, tmp_path / "s")
         yield found
         server.end(0)
-        await asyncio.wait([serving], timeout=SECONDS)
+        await asyncio.wait([serving], timeout=PATIENCE)
         for member in found.members:
             member.writer.transport.abort()
         await asyncio.sleep(0.01)

@@ -19,9 +19,7 @@ from pi_hookspecs import Command, UserError, hookimpl
 from pi_serve import asgi
 from pi_serve.asgi import SessionsApp
 from pi_testing import text, tool_call
-
-SECONDS = 60
-"""After which a test that hangs fails; nothing is measured with it."""
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.pi(entry_points=["tools"])
 
@@ -82,7 +80,7 @@ class Connection:
         self.ids: list[str] = []
 
     async def next(self) -> dict:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             return await self.sent.get()
 
     async def until(self, wanted) -> dict:
@@ -112,7 +110,7 @@ class Connection:
 
     async def leave(self, kind: str) -> None:
         self.incoming.put_nowait({"type": kind})
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             await self.task
 
 
@@ -192,7 +190,7 @@ async def test_a_dialog_is_answered_over_the_stream_that_got_it(app, ann, script
         nowhere = await ann.post(f"/sessions/{session}/commands?stream=0", json=reply)
         taken = await ann.post(f"/sessions/{session}/commands?stream={name}", json=reply)
 
-        assert await asyncio.wait_for(asked, SECONDS) is True
+        assert await asyncio.wait_for(asked, PATIENCE) is True
     assert (elsewhere.json()["success"], nowhere.status_code, taken.status_code) == (False, 404, 202)
 
 
@@ -326,7 +324,7 @@ async def test_a_session_without_clients_is_closed(app, ann) -> None:
         await asyncio.sleep(0.15)
         assert session in app._sessions
 
-    async with asyncio.timeout(SECONDS):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.wait([served.serving])
     assert session not in app._sessions
 

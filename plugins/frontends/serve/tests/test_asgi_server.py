@@ -18,6 +18,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -82,7 +84,7 @@ async def test_an_application_in_fastapi_serves_fifty_sessions_streams_and_ends(
         with pytest.raises(ConnectionClosed) as refused:
             await _messages(f"{address.replace('http', 'ws', 1)}/pi/sessions/0000/socket")
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
 
     assert hello == "hello"
     assert all(f"part-{number}.txt has {number} word" in answer for number, answer in enumerate(answers))

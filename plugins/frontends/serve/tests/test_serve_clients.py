@@ -11,6 +11,7 @@ from pi_client import CommandFailed, PiClient
 from pi_hookspecs import Approval, approval_choices
 from pi_serve import client as _client
 from pi_testing import text
+from pi_testing.patience import PATIENCE
 
 
 async def test_each_client_sees_what_another_one_asks(served, script) -> None:
@@ -191,7 +192,7 @@ async def test_of_ten_thousand_clients_those_beyond_the_limit_are_refused_with_t
 
     assert (await first.call("get_state"))["success"]
     members[0].close()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not (await _joins(served)):  # noqa: ASYNC110 - the server notices at its own time that one is gone
             await asyncio.sleep(0.01)
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 import pytest
 
 from pi_testing import make_tool, text, tool_call
+from pi_testing.patience import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(tools=[make_tool("echo")])]
 
@@ -74,7 +75,7 @@ async def test_twenty_clients_that_drop_and_rejoin_have_equal_transcripts(served
     await asking.call("prompt", message="Take many steps")
     await asking.event("agent_settled")
     last.set()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*following)
     await asking.call("get_state")
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_client import PiClient, PiClientError, served_sessions
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ def pi(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
 
 def attach(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pi_cli", "-p", "--attach", *arguments]
-    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @contextmanager
@@ -56,7 +57,7 @@ def serving(tmp_path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[st
     try:
         session = process.stdout.readline().split()
         place = process.stdout.readline().split()
-        assert (session[:1], place[:1]) == (["session"], ["socket"]), process.communicate(timeout=60)
+        assert (session[:1], place[:1]) == (["session"], ["socket"]), process.communicate(timeout=PATIENCE)
         yield process, session[1], Path(place[1])
     finally:
         process.kill()
@@ -64,7 +65,7 @@ def serving(tmp_path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[st
 
 
 async def ask(path: Path, text: str) -> str:
-    async with asyncio.timeout(60), await PiClient.connect(path) as client:
+    async with asyncio.timeout(PATIENCE), await PiClient.connect(path) as client:
         return await client.ask(text)
 
 
@@ -74,7 +75,7 @@ async def test_it_prints_its_address_serves_until_a_signal_and_leaves_nothing(tm
         found = served_sessions(agent_dir)
         answer = await ask(path, "say hello")
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
 
     assert modes == [0o600, 0o700]
     assert [(each.session, each.socket) for each in found] == [(session, str(path))]
@@ -102,7 +103,7 @@ def test_a_phone_gets_the_address_of_the_proxy_as_a_picture_at_a_terminal(tmp_pa
 
 async def test_it_ends_when_it_had_no_client_for_so_long(tmp_path, agent_dir) -> None:
     with serving(tmp_path, "--idle", "0.01") as (process, _, path):
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=PATIENCE) == 0
         assert not path.exists()
 
 
@@ -110,7 +111,7 @@ async def test_a_second_server_of_a_session_is_refused(tmp_path, agent_dir) -> N
     with serving(tmp_path) as (_, session, path):
         await ask(path, "say hello")
         second = pi("serve", session, cwd=tmp_path / "w")
-        _, errors = second.communicate(timeout=60)
+        _, errors = second.communicate(timeout=PATIENCE)
         answer = await ask(path, "say it again")
 
     assert second.returncode == 1
@@ -121,7 +122,7 @@ async def test_a_second_server_of_a_session_is_refused(tmp_path, agent_dir) -> N
 
 async def test_a_session_that_takes_the_place_of_another_is_found_by_its_own_id(tmp_path, agent_dir) -> None:
     with serving(tmp_path) as (_, first, path):
-        async with asyncio.timeout(60), await PiClient.connect(path) as client:
+        async with asyncio.timeout(PATIENCE), await PiClient.connect(path) as client:
             await client.ask("say hello")
             await client.new_session()
             second = (await client.get_state()).session_id
@@ -137,7 +138,7 @@ async def test_the_socket_of_a_killed_server_is_taken_over(tmp_path, agent_dir) 
     with serving(tmp_path) as (process, session, path):
         await ask(path, "say hello")
         os.kill(process.pid, signal.SIGKILL)
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE)
         assert path.exists()
         assert served_sessions(agent_dir) == []
     with pytest.raises(PiClientError, match="No process serves a session"):
@@ -192,7 +193,7 @@ async def test_a_program_that_starts_pi_talks_to_a_served_session_through_the_pi
 ) -> None:
     with serving(tmp_path) as (_, session, path):
         monkeypatch.setenv("PI_SOCKET", str(path))
-        async with asyncio.timeout(60), await PiClient.start(command=[sys.executable, str(pipe)]) as client:
+        async with asyncio.timeout(PATIENCE), await PiClient.start(command=[sys.executable, str(pipe)]) as client:
             answer = await client.ask("list the files here")
             found = (await client.get_state()).session_id
 
@@ -242,7 +243,7 @@ async def test_an_editor_talks_to_a_served_session_through_an_adapter_by_others(
             assert "error" not in answer, answer
             return answer["result"]
 
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await call(1, "initialize", protocolVersion=1, clientCapabilities={})
             made = await call(2, "session/new", cwd=str(tmp_path / "w"), mcpServers=[])
             prompt = [{"type": "text", "text": "list the files here"}]
@@ -275,7 +276,7 @@ async def test_an_editor_talks_to_a_served_session_through_an_adapter_by_others(
 def test_what_cannot_be_served_is_refused_with_the_reason(tmp_path, agent_dir, options, why) -> None:
     process = pi("serve", *options, cwd=tmp_path)
 
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=PATIENCE)
 
     assert process.returncode in (1, 2)
     assert out == ""

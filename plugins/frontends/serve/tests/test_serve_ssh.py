@@ -20,6 +20,7 @@ import pytest
 from pi_client import ConnectionLost, PiClient, PiClientError
 from pi_client.ssh import served_over_ssh
 from pi_testing import text
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ def ssh_server(folder: Path, agent: Path) -> Iterator[str]:
     with errors.open("wb") as log:
         process = subprocess.Popen([SSHD, "-D", "-e", "-f", str(folder / "server")], stderr=log)
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while b"Server listening" not in errors.read_bytes():
             if process.poll() is not None:
                 pytest.skip(f"the SSH server does not start here: {errors.read_text().strip()}")

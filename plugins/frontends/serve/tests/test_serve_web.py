@@ -18,6 +18,7 @@ from pi_hookspecs import UserError
 from pi_serve import web
 from pi_serve.web import web_server
 from pi_testing import text
+from pi_testing.patience import PATIENCE
 
 TOKEN = "a-token-that-is-long-enough"
 HANDSHAKE = f"""GET /socket HTTP/1.1\r
@@ -190,7 +191,7 @@ async def joined(url: str, **hello: str):
 
 
 async def until(client, kind: str) -> dict:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while (line := json.loads(await client.recv()))["type"] != kind:
             pass
     return line
@@ -283,7 +284,7 @@ async def test_a_connection_without_a_whole_request_is_closed(served, tmp_path, 
     async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
         writer.write(request_line)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             assert await reader.read() == b""
         writer.close()
 
@@ -296,7 +297,7 @@ async def test_a_client_whose_computer_is_gone_is_let_go(served, tmp_path, monke
         assert b" 101 " in await reader.readline()
         hello = b'{"type": "hello"}'
         writer.write(bytes([0x81, 0x80 | len(hello)]) + bytes(4) + hello)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             assert b"sessionId" in await reader.read()  # up to the end, which no pong has put off
         writer.close()
 

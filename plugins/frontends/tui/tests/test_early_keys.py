@@ -12,6 +12,7 @@ import tty
 import pytest
 
 from pi_testing import for_each
+from pi_testing.patience import PATIENCE
 from pi_tui.early_keys import EarlyKeys, plain_text, typed_before
 from pi_tui.keys.parse import Parser
 
@@ -43,7 +44,7 @@ def terminal():
 
 
 def wait_for(condition) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)

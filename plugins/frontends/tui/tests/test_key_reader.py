@@ -11,6 +11,7 @@ import tty
 import pytest
 
 from pi_testing import until
+from pi_testing.patience import PATIENCE
 from pi_tui.keys.events import Key, Paste
 from pi_tui.keys.read import KeyReader
 from pi_tui.screen.typed_filters import TypedFilters
@@ -31,7 +32,7 @@ class Reading:
         os.write(self.keyboard, text.encode())
 
     async def until(self, *expected: str) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while self.found != [*expected]:
                 self.has_changed.clear()
                 await self.has_changed.wait()
@@ -211,7 +212,7 @@ async def test_a_terminal_that_is_closed_ends_it(reading):
     reading.reader.start(b"")
     os.close(reading.keyboard)
 
-    await asyncio.wait_for(reading.has_ended.wait(), 60)
+    await asyncio.wait_for(reading.has_ended.wait(), PATIENCE)
 
 
 async def test_nothing_is_read_after_the_end(reading):

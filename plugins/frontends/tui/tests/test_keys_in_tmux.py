@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pi_testing.patience import PATIENCE
 from pi_tui.keys.actions import default_keys
 from pi_tui.keys.names import split_key
 
@@ -64,7 +65,7 @@ def test_every_default_key_is_read_as_it_is_pressed(tmp_path: Path, extended: st
     tmux = ["tmux", "-S", str(tmp_path / "socket"), "-f", str(config)]
 
     def wait_for(lines: int) -> list[str]:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while len(read := seen.read_text().splitlines() if seen.exists() else []) < lines:
             assert time.monotonic() < end, read
             time.sleep(0.01)

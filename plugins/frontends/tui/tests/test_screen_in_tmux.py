@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,8 +20,6 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux"),
     pytest.mark.slow,
 ]  # each starts programs that take seconds
-
-SECONDS = 60
 
 
 class Tmux:
@@ -57,7 +57,7 @@ class Tmux:
         return "\n" + subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def sees(self, *expected: str, options: tuple[str, ...] = ()) -> str:
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE
         while not all(each in (screen := self.screen(*options)) for each in expected):
             assert time.monotonic() < end, f"{expected!r} does not come on\n{screen}"
             time.sleep(0.02)
@@ -328,7 +328,7 @@ def test_a_closed_terminal_ends_pi_also_where_its_signal_is_ignored(tmux: Tmux, 
     process = tmux.process()
     tmux.close()
 
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + PATIENCE
     while subprocess.run(["kill", "-0", str(process)], check=False, stderr=subprocess.DEVNULL).returncode == 0:
         assert time.monotonic() < end, "pi goes on without a terminal"
         time.sleep(0.02)

@@ -16,6 +16,7 @@ import pytest_asyncio
 from pi_client import BlockingPiClient, CommandFailed, ConnectionLost, Image, PiClient, ProtocolError, commands
 from pi_client.commands import COMMANDS
 from pi_client.framing import LineSplitter
+from pi_testing.patience import PATIENCE
 
 STATE = {
     "thinkingLevel": "off",
@@ -39,7 +40,7 @@ class FakePi:
         self.writer = writer
 
     async def receive(self):
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             return json.loads(await self.reader.readline())
 
     def send(self, **line):

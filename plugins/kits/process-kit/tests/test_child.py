@@ -19,7 +19,8 @@ from pi_hookspecs import PiError, SpawnRequest, hookimpl
 from pi_process_kit import ProcessFailure, prepare, start_child
 from pi_process_kit.grouped import GroupStarter
 from pi_process_kit.supervised import SupervisedStarter
-from pi_testing import FakeLauncher
+from pi_testing import FakeLauncher, until
+from pi_testing.patience import PATIENCE
 
 LINUX = sys.platform == "linux"
 ECHO = "import sys\nfor line in sys.stdin: print('got', line, end='', flush=True)\nprint('end', flush=True)"
@@ -54,7 +55,7 @@ def is_alive(pid):
 
 
 async def gone(pid):
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while is_alive(pid) and time.monotonic() < end:  # noqa: ASYNC110 - it is the system that is waited for
         await asyncio.sleep(0.02)
     return not is_alive(pid)
@@ -169,12 +170,8 @@ async def test_descriptors_are_closed(child_of):
     before = descriptors()
     for _ in range(3):
         await run_one()
-    for _ in range(200):
-        if descriptors() <= before:
-            break
-        await asyncio.sleep(0.01)
 
-    assert descriptors() <= before
+    await until(lambda: descriptors() <= before)
 
 
 async def test_a_program_that_does_not_exist_is_named(start, tmp_path):

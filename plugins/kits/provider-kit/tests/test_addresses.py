@@ -14,6 +14,7 @@ from pi_provider_kit import HttpRequest, stream_events
 from pi_provider_kit.addresses import addresses_of, first_connected
 from pi_provider_kit.pool import Pool
 from pi_testing import for_each, until
+from pi_testing.patience import PATIENCE
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ async def test_tasks_start_at_once():
     ],
 )
 async def test_the_first_address_that_answers_is_taken_and_the_others_are_given_up(attempts, winner):
-    found = await asyncio.wait_for(first_connected(attempts, 0.01), 30)
+    found = await asyncio.wait_for(first_connected(attempts, 0.01), PATIENCE)
 
     assert found.name == winner
     assert found.ended is None

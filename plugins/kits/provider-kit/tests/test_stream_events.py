@@ -24,6 +24,7 @@ from pi_provider_kit import (
     stream_events,
     stream_lines,
 )
+from pi_testing.patience import PATIENCE
 
 JSON = b"content-type: application/json"
 HTML = b"content-type: text/html; charset=utf-8"
@@ -503,7 +504,7 @@ async def test_an_abort_ends_a_wait_and_the_connection(serve, http, begun):
 
     async with serve(script) as server:
         received, reason = await aborted(http, server.url, controller)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await gone.wait()
 
     assert received == ([("message", b"one")] if begun else [])

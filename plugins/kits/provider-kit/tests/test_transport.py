@@ -18,6 +18,7 @@ from pi_hookspecs import StreamOptions
 from pi_provider_kit import Http, HttpFailed, HttpRequest, stream_events, tls_context
 from pi_provider_kit.http_answer import Answer
 from pi_provider_kit.transport import Transport
+from pi_testing.patience import PATIENCE
 
 HTTP_PIECES = [
     *(b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 101 Switching\r\nupgrade: x\r\n\r\n"),
@@ -145,7 +146,7 @@ async def test_a_reader_that_is_slow_stops_the_socket(serve):
     async with serve(lambda wire: wire.whole(b"200 OK", body)) as server:
         response = await transport.handle_async_request(httpx.Request("GET", server.url))
         (connection,) = transport._pool._origins
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while not connection._paused:  # noqa: ASYNC110 - the connection has no such event
                 await asyncio.sleep(0.01)
         waiting = connection._waiting
@@ -170,7 +171,7 @@ async def test_a_request_whose_sender_fails_when_it_has_left_keeps_no_connection
     async with serve(script) as server:
         with pytest.raises(ImportError, match="no reader"):
             await transport.handle_async_request(httpx.Request("GET", server.url, extensions={"sent": sent}))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await gone.wait()
 
     assert not transport._pool._origins

@@ -21,6 +21,7 @@ from pi_rpc_kit.remote import RemoteSession
 from pi_rpc_kit.remote_ui import Asker
 from pi_rpc_kit.requests import parse
 from pi_testing import stall, text
+from pi_testing.patience import soon
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -125,11 +126,12 @@ async def answered(script: ScriptedProvider, session: Session, prompt: str) -> N
 
 async def until(holds: Callable[[], bool], what: Callable[[], object] = str) -> None:
     """Wait for a condition; raise ``AssertionError`` with what is the case instead if it never holds."""
-    for _ in range(2000):
-        if holds():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError(what())
+
+    async def held() -> None:
+        while not holds():  # noqa: ASYNC110 - nothing signals it
+            await asyncio.sleep(0.005)
+
+    await soon(held(), lambda: str(what()))
 
 
 async def until_equal(remote: Session, here: Session) -> None:

@@ -21,6 +21,7 @@ from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text
 from pi_testing.fake_servers.anthropic_rules import anthropic_violation
 from pi_testing.fake_servers.mistral_rules import mistral_violation
 from pi_testing.fake_servers.openai_rules import completions_violation, responses_violation
+from pi_testing.patience import PATIENCE
 from pi_testing.tables import for_each
 
 
@@ -135,7 +136,7 @@ async def test_server_notices_that_a_waiting_client_leaves(server, connect):
     assert await client.chunk() == b"data"
     await client.leave()
 
-    await asyncio.wait_for(server.request.client_left.wait(), 60)
+    await asyncio.wait_for(server.request.client_left.wait(), PATIENCE)
 
 
 async def test_silence_lasts_until_the_client_leaves(server, connect):

@@ -14,6 +14,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from pi_testing.patience import PATIENCE
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -102,7 +104,7 @@ def test_a_collector_gets_the_spans_below_the_callers_and_the_metrics(tmp_path):
     with collecting() as collector:
         caller = f"00-{TRACE}-{CALLER}-01"
         pi = start(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url, TRACEPARENT=caller)
-        stdout, stderr = pi.communicate(timeout=120)
+        stdout, stderr = pi.communicate(timeout=PATIENCE)
 
     spans = {each.name: each for each in collector.spans if not each.name.startswith("hook")}
     agent, chat, tool = spans["invoke_agent pi"], spans["chat rules"], spans["execute_tool bash"]
@@ -140,7 +142,7 @@ def unsent(tmp_path_factory):
             name: start(tmp_path_factory.mktemp(name), patience=4, **environ)  # it asks again only for ten seconds
             for name, environ in environments.items()
         }
-        ended = {name: pi.communicate(timeout=120) for name, pi in started.items()}
+        ended = {name: pi.communicate(timeout=PATIENCE) for name, pi in started.items()}
     return {name: (started[name].returncode, *written) for name, written in ended.items()}
 
 

@@ -16,6 +16,7 @@ from pi_otel import names
 from pi_otel.telemetry import telemetry
 from pi_otel.variables import exporter_of, is_wanted
 from pi_testing import for_each, text
+from pi_testing.patience import PATIENCE
 
 
 @for_each(
@@ -137,7 +138,7 @@ def imports(tmp_path):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "PI_", "TRACE"))}
         home = {"HOME": str(tmp_path), "PI_CODING_AGENT_DIR": str(tmp_path / "agent")}
         command = [sys.executable, "-c", RUN, str(tmp_path)]
-        done = subprocess.check_output(command, env={**kept, **home, **environ}, text=True, timeout=120)
+        done = subprocess.check_output(command, env={**kept, **home, **environ}, text=True, timeout=PATIENCE)
         return done.splitlines()[-1]
 
     return run

@@ -26,6 +26,7 @@ from pi_hookspecs import (
     tool,
 )
 from pi_testing import error, image, stall, text, tool_call, usage
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +138,7 @@ async def test_what_is_no_file_is_no_ledger(
     (pi_agent_dir / "usage").mkdir(exist_ok=True)
     make(pi_agent_dir / "usage" / name)
 
-    answer = await asyncio.wait_for(pi_session.prompt("go"), 60)
+    answer = await asyncio.wait_for(pi_session.prompt("go"), PATIENCE)
 
     assert script.requests == []
     assert answer is not None

@@ -19,6 +19,7 @@ from pi_budgets.line import ledger_file
 from pi_budgets.reservations import Reservation, Reservations
 from pi_hookspecs import BeforeModelRequestResult, ModelCost, hookimpl
 from pi_testing import text, usage
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +78,7 @@ def test_processes_on_one_budget_overshoot_by_one_request_each_at_most(tmp_path:
         for _ in range(number)
     ]
     go.touch()
-    ends = [worker.communicate(timeout=120)[0].strip() for worker in workers]
+    ends = [worker.communicate(timeout=PATIENCE)[0].strip() for worker in workers]
 
     assert ends == ["4"] * number
     ledger = Ledger(ledger_file(agent_dir))

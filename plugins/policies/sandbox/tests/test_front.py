@@ -15,6 +15,7 @@ from pi_hookspecs import hookimpl, tool
 from pi_sandbox.engine import ORDER, try_engine
 from pi_sandbox.status import describe
 from pi_testing import text, tool_call
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.pi(plugins={"sandbox": pi_sandbox})
 
@@ -139,7 +140,7 @@ def test_a_signal_ends_the_command_in_the_sandbox_and_pi_with_it(tmp_path, name,
     ) as pi:
         pi.stdout.readline()
         send(pi.pid, getattr(signal, name))
-        _, errors = pi.communicate(timeout=30)  # which ends when the command has ended, too
+        _, errors = pi.communicate(timeout=PATIENCE)  # which ends when the command has ended, too
 
     assert (pi.returncode, errors) == (code, b"")
 
@@ -160,7 +161,7 @@ def test_ctrl_c_of_the_terminal_reaches_the_command_once(tmp_path, has_input):
         while b"begun" not in shown:
             shown += os.read(ours, 1000)
         os.write(ours, b"\x03")
-        assert pi.wait(30) == 0
+        assert pi.wait(PATIENCE) == 0
     os.close(ours)
 
     assert (tmp_path / "seen.txt").read_text() == "SIGINT"
@@ -173,7 +174,7 @@ def test_sigterm_is_passed_on_to_the_command(tmp_path):
     with subprocess.Popen(command, cwd=tmp_path, env=environ(tmp_path), stdout=subprocess.PIPE) as pi:
         pi.stdout.readline()
         pi.terminate()
-        assert pi.wait(30) == 0
+        assert pi.wait(PATIENCE) == 0
 
     assert (tmp_path / "seen.txt").read_text() == "SIGTERM"
 
@@ -189,7 +190,7 @@ def test_a_signal_does_not_keep_what_is_protected_from_being_undone(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
     assert not (tmp_path / ".git" / "hooks" / "pre-commit").exists()

@@ -25,6 +25,7 @@ from pi_testing.fake_servers.anthropic import (
     thinking,
     tool_use,
 )
+from pi_testing.patience import PATIENCE
 
 SOME = message_events(text("some text"), tool_use("toolu_1", "read", path="x"))
 
@@ -253,7 +254,7 @@ async def test_server_that_stops_answering_is_left_after_the_idle_time(ask, serv
 
     assert "0.2 s" in reply.error
     assert "httpIdleTimeoutMs" in reply.error
-    await asyncio.wait_for(server.request.client_left.wait(), 60)
+    await asyncio.wait_for(server.request.client_left.wait(), PATIENCE)
 
 
 @pytest.mark.parametrize("when", ["before", "answering"])
@@ -273,7 +274,7 @@ async def test_abort_ends_the_answer_and_leaves_the_server(server, provider, mod
     assert received[-1].error.error_message == "Request was aborted"
     assert received[-1].error.text == ("" if when == "before" else "some")
     if when == "answering":
-        await asyncio.wait_for(server.request.client_left.wait(), 60)
+        await asyncio.wait_for(server.request.client_left.wait(), PATIENCE)
 
 
 async def test_failing_payload_hook_is_an_answer(ask):

@@ -29,6 +29,7 @@ from pi_testing.fake_servers.anthropic import (
     thinking,
     tool_use,
 )
+from pi_testing.patience import PATIENCE
 
 pytestmark = pytest.mark.slow  # loads the vendor's SDK
 
@@ -153,7 +154,7 @@ async def test_abort(server, provider, model, context, when):
         controller.abort()
     options = StreamOptions(api_key="k", transport="sdk", signal=controller.signal)
     received = []
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         async for each in provider.stream(model(server.url), context(), options):
             received.append(each)
             if each.type == "text_delta":

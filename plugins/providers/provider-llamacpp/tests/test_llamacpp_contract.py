@@ -10,6 +10,7 @@ from pi_hookspecs import Model, ModelCost
 from pi_provider_kit import compact_json
 from pi_provider_llamacpp.provider import LlamaCpp
 from pi_testing import ProviderCase, ProviderContract
+from pi_testing.patience import PATIENCE
 from pi_testing.provider_contract import EVERYTHING, Calls, Says
 
 pytestmark = pytest.mark.slow  # each row starts a process
@@ -62,7 +63,7 @@ class ScriptedCase(ProviderCase):
         return asked
 
     async def left(self):
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not self.script.cancelled:  # noqa: ASYNC110 - another process writes it down
                 await asyncio.sleep(0.01)
 

@@ -12,6 +12,7 @@ from pi_hookspecs import AbortController, UserError
 from pi_provider_llamacpp.finding import model_at
 from pi_testing import conversation as said
 from pi_testing import make_tool, until
+from pi_testing.patience import PATIENCE
 
 
 def delta(**fields):
@@ -24,7 +25,7 @@ def finish(reason):
 
 async def gone(pid):
     """Return when a process is not there any more."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             try:
                 os.kill(pid, 0)

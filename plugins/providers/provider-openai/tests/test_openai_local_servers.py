@@ -15,6 +15,7 @@ from pi_provider_openai.providers import Completions
 from pi_testing import for_each
 from pi_testing.fake_servers import FakeServer, closed_url, html_page, json_answer, silence
 from pi_testing.fake_servers.openai import FakeOpenAI
+from pi_testing.patience import PATIENCE
 
 USUAL = "http://127.0.0.1:11434/v1"
 
@@ -96,7 +97,7 @@ def test_a_name_that_takes_long_to_look_up_is_not_waited_for():
     code = """
 import asyncio, socket, time
 from pi_provider_openai.local import _listens
-socket.getaddrinfo = lambda *_, **__: time.sleep(60)
+socket.getaddrinfo = lambda *_, **__: time.sleep(600)
 
 async def main():
     try:
@@ -106,7 +107,7 @@ async def main():
 
 asyncio.run(main())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
 
     assert done.stdout == "not waited for\n"
 
@@ -156,7 +157,7 @@ row = ProviderInfo(id="box", name="Box", api="openai-completions", base_url={clo
 asyncio.run(Completions().discover(row, StreamOptions(timeout_ms=5000)))
 print("httpx" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
 
     assert done.stdout == "False\n"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pi_hookspecs import TextContent, ToolCall, ToolResultMessage, UserMessage
+from pi_testing.patience import PATIENCE
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -64,7 +65,7 @@ def look(tmp_path):
             [BROWSER, *options, f"--user-data-dir={tmp_path / 'profile'}", *more, f"file://{file}{fragment}"],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             check=False,
             env={**os.environ, "HOME": str(tmp_path)},
         )

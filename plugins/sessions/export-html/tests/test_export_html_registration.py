@@ -10,6 +10,7 @@ import pytest
 
 import pi_export_html
 from pi_hookspecs import Exporter, UserError
+from pi_testing.patience import PATIENCE
 
 LEAN = """
 import sys
@@ -49,7 +50,7 @@ def test_html_and_markdown_are_registered_as_formats():
 
 
 def test_registering_imports_nothing_that_only_a_page_needs():
-    done = subprocess.run([sys.executable, "-c", LEAN], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", LEAN], capture_output=True, text=True, timeout=PATIENCE, check=True)
 
     assert done.stdout.strip() == "[]"
 

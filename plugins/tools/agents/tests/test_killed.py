@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 PROGRAM = """
 import asyncio, sys
 import pi_agents, pi_session_jsonl
@@ -123,7 +125,7 @@ def test_results_and_cost_of_finished_agents_survive_a_kill_of_their_parent(repo
         [sys.executable, "-c", RESUME, "begin", repository, pi_agent_dir], stdout=subprocess.PIPE, text=True
     ) as program:
         ended = [program.stdout.readline() for _ in range(2)]
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE
         while stored(pi_agent_dir).count('"finished_call"') < 2 and time.monotonic() < until:
             time.sleep(0.02)
         program.kill()

@@ -13,6 +13,7 @@ import pi_tools
 from pi_codemode.script_process import can_confine
 from pi_hookspecs import Tool, ToolCallResult, ToolResult, hookimpl
 from pi_testing import tool_call
+from pi_testing.patience import PATIENCE
 
 pytestmark = [
     pytest.mark.slow,  # each starts a process, and some run into a deadline
@@ -154,9 +155,9 @@ async def test_calls_that_a_script_leaves_running_are_cancelled_with_it(ran, too
 async def test_an_abort_ends_a_script_and_its_calls(pi_session, script, tools):
     script.turn(tool_call("codemode", code="await gather(waits(), waits())"))
     running = asyncio.create_task(pi_session.prompt("go"))
-    await asyncio.wait_for(tools.waiting.wait(), 20)
+    await asyncio.wait_for(tools.waiting.wait(), PATIENCE)
     await pi_session.abort()
-    await asyncio.wait_for(running, 20)
+    await asyncio.wait_for(running, PATIENCE)
 
     assert tools.cancelled.is_set()
     assert await _no_children()

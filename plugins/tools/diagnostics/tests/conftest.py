@@ -15,6 +15,7 @@ import pi_diagnostics
 import pi_tools
 from pi_hookspecs import ToolCallResult, hookimpl
 from pi_testing import FakeLauncher, text, tool_call
+from pi_testing.patience import PATIENCE
 
 SERVER = Path(__file__).parent / "servers" / "fake_server.py"
 
@@ -48,7 +49,7 @@ def is_gone():
     """``await is_gone(pid)``: whether a process ends."""
 
     async def wait(pid):
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while is_alive(pid) and time.monotonic() < end:  # noqa: ASYNC110 - it is the system that is waited for
             await asyncio.sleep(0.02)
         return not is_alive(pid)

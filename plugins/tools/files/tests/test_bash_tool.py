@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pi_hookspecs import AbortController
+from pi_testing.patience import PATIENCE
 from pi_tools import BashOptions, create_bash_tool
 
 
@@ -40,20 +41,20 @@ async def test_a_command_without_output_is_reported_as_such(call):
 
 
 async def test_a_timeout_keeps_the_output(call):
-    result = await call("bash", command="echo before; sleep 60", timeout=2)
+    result = await call("bash", command="echo before; sleep 600", timeout=2)
 
     assert (result.content[0].text, result.is_error) == ("before\n\n\nCommand timed out after 2 seconds", True)
 
 
 async def test_a_silent_timeout_is_only_that(text):
-    assert await text("bash", command="sleep 60", timeout=0.2) == "Command timed out after 0.2 seconds"
+    assert await text("bash", command="sleep 600", timeout=0.2) == "Command timed out after 0.2 seconds"
 
 
 async def test_an_abort_keeps_the_output(call, until):
     controller = AbortController()
     updates = []
     running = asyncio.create_task(
-        call("bash", command="echo before; sleep 60", signal=controller.signal, updates=updates)
+        call("bash", command="echo before; sleep 600", signal=controller.signal, updates=updates)
     )
     await until(lambda: len(updates) >= 2)
 
@@ -140,13 +141,13 @@ async def test_updates_begin_at_once_are_throttled_and_show_the_tail(call):
 
 
 async def test_a_child_that_keeps_the_pipe_open_does_not_hang_the_tool(text, token):
-    async with asyncio.timeout(60):  # the child would sleep much longer
+    async with asyncio.timeout(PATIENCE):  # the child would sleep much longer
         assert await text("bash", command=f"sleep {token} & echo x") == "x\n"
 
 
 @pytest.mark.slow
 async def test_a_child_that_never_stops_writing_does_not_hang_the_tool(call):
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         result = await call("bash", command="yes & echo x")
 
     assert result.content

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 FOLDER = Path(__file__).parents[4] / ".mcp-servers"
 NODE = FOLDER / "conformance" / "node_modules" / ".bin" / "node"
 CLIENT = Path(__file__).parent / "conformance" / "client.py"
 RELEASED = ("conformance", "2025-11-25")
 NEXT = ("conformance-next", "2026-07-28")
-SECONDS = 120
 
 SIGN_IN = """
 auth/basic-cimd auth/metadata-default auth/metadata-var1 auth/metadata-var2 auth/metadata-var3 auth/offline-access-scope
@@ -56,7 +57,7 @@ def test_pi_does_what_the_protocol_requires_of_a_client(suite: tuple[str, str], 
     command = [NODE, program, "client", "--command", client, "--scenario", scenario, *version]
 
     done = subprocess.run(
-        [*command, "--timeout", str(SECONDS * 1000), "-o", tmp_path], capture_output=True, text=True, check=False
+        [*command, "--timeout", f"{PATIENCE * 1000:g}", "-o", tmp_path], capture_output=True, text=True, check=False
     )
     (checks,) = tmp_path.rglob("checks.json")
 

@@ -16,6 +16,7 @@ import pytest
 import pi_mcp
 from pi_mcp.link import link_of
 from pi_testing import text
+from pi_testing.patience import PATIENCE
 
 pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
 
@@ -123,7 +124,7 @@ async def test_everything_that_a_server_started_ends_with_the_session(
 
     await session.dispose()
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await gone(pids)
 
 

@@ -17,6 +17,7 @@ import pytest_asyncio
 from websockets.asyncio.client import connect
 
 from pi_serve.web import web_server
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 TOKEN = "a-token-that-is-long-enough"
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-SECONDS = 60
-"""After which something that does not come fails; nothing is measured with it."""
 
 _OPTIONS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync --hide-scrollbars
 --disable-background-networking --disable-component-update --remote-debugging-port=0""".split()
@@ -71,7 +70,7 @@ class Page:
 
     async def until(self, condition: str) -> Any:
         """Return the value of an expression once it is true."""
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 with suppress(AssertionError):  # the page is being loaded
                     if value := await self.run(condition):
@@ -132,7 +131,7 @@ async def browser(folder: Path) -> AsyncIterator[Page]:
 
 
 async def _port(file: Path) -> list[str]:
-    async with asyncio.timeout(SECONDS):
+    async with asyncio.timeout(PATIENCE):
         while True:
             with suppress(OSError):
                 lines = file.read_text().split("\n")

@@ -14,6 +14,7 @@ import pytest
 from pi_hookspecs import Command, UserError, hookimpl
 from pi_serve.web import web_server
 from pi_testing import stall, text, thinking, tool_call
+from pi_testing.patience import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["tools"])]
 
@@ -55,7 +56,7 @@ async def test_what_another_client_asks_appears_and_so_does_the_tool(page, serve
 
 
 async def test_the_button_stops_the_answer(page, served, script) -> None:
-    script.turn(tool_call("bash", command="sleep 60"))
+    script.turn(tool_call("bash", command="sleep 600"))
     await page.type("Wait")
     await page.click("#send")
     await page.until("!document.getElementById('stop').hidden && !!document.querySelector('main details')")
@@ -64,7 +65,7 @@ async def test_the_button_stops_the_answer(page, served, script) -> None:
     await page.until("document.getElementById('state').textContent === 'ready'")
 
     assert not served.session.is_streaming
-    assert "sleep 60" in await page.text()
+    assert "sleep 600" in await page.text()
 
 
 @pytest.mark.parametrize(("button", "answer"), [("#confirm", True), ("#dismiss", False)])
@@ -75,7 +76,7 @@ async def test_a_question_is_answered_on_the_page(page, served, button, answer) 
 
     await page.click(button)
 
-    assert await asyncio.wait_for(asked, 60) is answer
+    assert await asyncio.wait_for(asked, PATIENCE) is answer
 
 
 async def test_a_choice_and_a_text_are_answered_on_the_page(page, served) -> None:
@@ -88,8 +89,8 @@ async def test_a_choice_and_a_text_are_answered_on_the_page(page, served) -> Non
     await page.run("document.getElementById('value').value = 'Ada'")
     await page.click("#confirm")
 
-    assert await asyncio.wait_for(chosen, 60) == "two"
-    assert await asyncio.wait_for(written, 60) == "Ada"
+    assert await asyncio.wait_for(chosen, PATIENCE) == "two"
+    assert await asyncio.wait_for(written, PATIENCE) == "Ada"
 
 
 async def test_a_dialog_that_another_client_answers_goes_away(page, served) -> None:
@@ -249,7 +250,7 @@ async def test_an_image_is_attached_and_sent_with_the_prompt(page, served, scrip
 
 
 async def test_a_queued_message_is_shown_and_taken_back(page, served, script) -> None:
-    script.turn(tool_call("bash", command="sleep 60"))
+    script.turn(tool_call("bash", command="sleep 600"))
     await page.type("Wait")
     await page.click("#send")
     await page.until("!document.getElementById('stop').hidden && !!document.querySelector('main details')")
@@ -348,7 +349,7 @@ async def test_a_command_of_a_plugin_is_sent_once_and_keeps_what_is_typed_meanwh
       text.value = "And the moon";
       return left;
     })()""")
-    await asyncio.wait_for(TIDES.is_asked.wait(), 60)
+    await asyncio.wait_for(TIDES.is_asked.wait(), PATIENCE)
     await page.until("document.getElementById('state').textContent === 'ready'")
     typed = await page.run("document.getElementById('text').value")
     await page.run("document.getElementById('text').value = ''")
@@ -485,7 +486,7 @@ async def test_screen_readers_get_along_with_it(page, served, script, scheme, ph
     Path(served.session.cwd, "tide.py").write_text("high = 6\n")
     edits = [{"oldText": "high = 6", "newText": "high = 7"}]
     script.turn(thinking("Easy."), text("I will look."), tool_call("edit", path="tide.py", edits=edits))
-    script.turn(tool_call("bash", command="exit 3"), tool_call("bash", command="sleep 60"))
+    script.turn(tool_call("bash", command="exit 3"), tool_call("bash", command="sleep 600"))
     await page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     await page.open(page.url, width=390 if phone else 1280, height=844, phone=phone)
     await page.until("document.getElementById('state')?.textContent === 'ready'")
@@ -585,7 +586,7 @@ def tall_picture() -> str:
 
 
 async def test_stopping_returns_what_is_queued_to_the_prompt(page, served, script) -> None:
-    script.turn(tool_call("bash", command="sleep 60")).turn(text("A lighthouse."))
+    script.turn(tool_call("bash", command="sleep 600")).turn(text("A lighthouse."))
     await page.keys("Wait", "Enter")
     await page.until("!document.getElementById('stop').hidden && !!document.querySelector('main details')")
     await page.keys("Also look at berths", "Enter")

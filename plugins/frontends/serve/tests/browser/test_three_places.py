@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pi_core import PluginHost, SessionManager
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,6 @@ pytestmark = [
 DOCS = Path(__file__).parents[5] / "docs"
 PAGE = DOCS / "one-session.md"
 SESSION = "019aae4e-8a4c-7a31-9c0f-6a2f5a1f0b7d"
-SECONDS = 60
 PROGRAM = [sys.executable, "-P", "-m", "pi_cli"]
 
 WRITERS = {"user": "user", "assistant": "pi", "toolResult": "tool"}
@@ -106,7 +106,7 @@ class Terminal:
         subprocess.run([*self._tmux, "send-keys", *keys], check=True)
 
     def sees(self, expected: str) -> str:
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE
         while True:
             command = [*self._tmux, "capture-pane", "-p"]
             screen = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -144,7 +144,7 @@ def serving(work: Path) -> Iterator[dict[str, str]]:
             yield dict(process.stdout.readline().split() for _ in range(3))
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(SECONDS)
+            process.wait(PATIENCE)
 
 
 async def on_pages(page: Any, work: Path) -> tuple[str, str, dict[str, bytes]]:

@@ -20,6 +20,7 @@ from pi_rpc_kit.remote_ui import Asker
 from pi_rpc_kit.ui import RpcUI
 from pi_serve.server import SessionServer
 from pi_serve.unix_socket import listening
+from pi_testing.patience import PATIENCE
 from pi_tui.keys.bindings import Bindings
 from pi_tui.screen.app import ScreenApp
 
@@ -167,7 +168,7 @@ async def served(session: AgentSession) -> AsyncIterator[RemoteSession]:
         yield remote
     finally:
         server.end(0)
-        await asyncio.wait([serving], timeout=60)
+        await asyncio.wait([serving], timeout=PATIENCE)
         reading.close()
         writing.close()
         os.close(server_out)

@@ -16,6 +16,7 @@ from pi_rpc_kit.remote_ui import Asker
 from pi_serve.server import SessionServer
 from pi_serve.unix_socket import listening
 from pi_testing import FakeUI, stall, text, tool_call
+from pi_testing.patience import PATIENCE
 from pi_testing.steps import Stage, Step
 from pi_tui.attached import Served, resume_hint
 
@@ -35,7 +36,7 @@ class Gate:
         self._reached, self._opened = asyncio.Event(), asyncio.Event()
 
     async def reached(self) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await self._reached.wait()
 
     def open(self) -> None:

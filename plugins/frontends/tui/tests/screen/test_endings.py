@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import Line, Run, SessionShutdownEvent, SessionStartEvent, hookimpl
 from pi_testing import for_each, text
+from pi_testing.patience import PATIENCE
 from pi_tui.first_frame import drawn, palette_of
 from pi_tui.printed import Printed
 from pi_tui.screen.strips import Painter
@@ -151,7 +152,7 @@ async def test_what_the_session_starts_can_make_timers(desk) -> None:
                 user.app.set_interval(0.01, ticked.set)
 
         await asyncio.create_task(session_task(), context=contextvars.Context())
-        await asyncio.wait_for(ticked.wait(), 30)
+        await asyncio.wait_for(ticked.wait(), PATIENCE)
 
 
 class Warns:
@@ -178,7 +179,7 @@ async def test_a_task_that_began_before_the_screen_can_reload_the_plugins(desk, 
         empty.run(user.app.set_timer, 0.01, ticked[0].set)
         empty.run(user.app.set_interval, 0.01, ticked[1].set)
         await asyncio.create_task(pi_session.reload(), context=contextvars.Context())
-        await asyncio.wait_for(asyncio.gather(*(each.wait() for each in ticked)), 30)
+        await asyncio.wait_for(asyncio.gather(*(each.wait() for each in ticked)), PATIENCE)
         await user.sees("beware of the reload")
 
     assert failed == []

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
@@ -22,9 +24,6 @@ pytestmark = [
         reason="needs textual-serve: uv run python tools/heavy_environments.py web --test",
     ),
 ]
-
-SECONDS = 60
-"""After which something that does not come fails; nothing is measured with it."""
 
 
 class Shown:
@@ -38,7 +37,7 @@ class Shown:
         self._socket = socket
 
     async def sees(self, *expected: str) -> str:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while not all(each in self.text for each in expected):
                 message = await self._socket.receive()
                 assert isinstance(message.data, bytes), f"{expected!r} does not come after\n{self.text}"
@@ -61,7 +60,7 @@ class Shown:
 
     async def ended(self) -> bool:
         """Whether the server closes the page."""
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while isinstance((await self._socket.receive()).data, bytes):
                 pass
         return self._socket.closed
@@ -81,10 +80,10 @@ def serving(tmp_path, monkeypatch, *before: str) -> Iterator[str]:
     try:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
-        assert url, process.communicate(timeout=SECONDS)
+        assert url, process.communicate(timeout=PATIENCE)
         yield url
         process.terminate()
-        said = process.communicate(timeout=SECONDS)
+        said = process.communicate(timeout=PATIENCE)
         assert (process.returncode, *said) == (143, "", "")
     finally:
         process.kill()
@@ -132,7 +131,7 @@ async def test_a_page_that_is_closed_ends_its_pi_and_keeps_its_session(tmp_path,
             await shown.send('["resize", 3]')
             await shown.type("list the files here\r")
             await shown.sees("The files here")
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while not (tmp_path / "ended").exists():  # noqa: ASYNC110 - a file
                 await asyncio.sleep(0.05)
 

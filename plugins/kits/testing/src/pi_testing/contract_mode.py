@@ -11,6 +11,7 @@ import pytest
 
 from pi_testing.contract_needs import ContractSuite, needs
 from pi_testing.front_end_process import FrontEnd, running
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["MODE_FEATURES", "ModeRows"]
 
 MODE_FEATURES: frozenset[str] = frozenset(("talks", "terminal", "dialogs"))
-
-_GONE_SECONDS = 60.0
-"""Seconds to wait until processes have ended."""
 
 
 class ModeRows(ContractSuite):
@@ -205,7 +203,7 @@ def _crashed(ended: Ended) -> list[str]:
 
 def _wait_for(condition: Callable[[], bool], front_end: FrontEnd) -> None:
     """Poll until a condition holds that no event announces."""
-    end = time.monotonic() + _GONE_SECONDS
+    end = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < end, f"it did not happen within {_GONE_SECONDS:g} s; exit: {front_end.process.poll()}"
+        assert time.monotonic() < end, f"it did not happen within {PATIENCE:g} s; exit: {front_end.process.poll()}"
         time.sleep(0.02)

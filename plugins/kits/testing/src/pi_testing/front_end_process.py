@@ -11,13 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_testing.patience import PATIENCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["Ended", "FrontEnd", "running"]
-
-_SECONDS = 30.0
-"""Seconds to wait for anything that must happen; only a test that would hang reaches it."""
 
 _PLUGIN = Path(__file__).with_name("front_end_plugin.py")
 
@@ -111,7 +110,7 @@ class FrontEnd:
     def ended(self) -> Ended:
         """End its stdin, wait for it to exit, and return its result."""
         self.end_input()
-        limit = time.monotonic() + _SECONDS
+        limit = time.monotonic() + PATIENCE
         while self.process.poll() is None or self._output >= 0:
             assert time.monotonic() < limit, f"it does not end; stdout: {self._stdout()!r}; stderr: {self._stderr()!r}"
             if self._terminal and self.process.poll() is None:
@@ -119,7 +118,7 @@ class FrontEnd:
                     os.write(self._input, b"\x04")  # the prompt may be printed just before input is read
             if not self._drained(0.2):
                 break
-        return Ended(self._stdout(), self._stderr(), self.process.wait(_SECONDS))
+        return Ended(self._stdout(), self._stderr(), self.process.wait(PATIENCE))
 
     def close(self) -> None:
         """Kill it if it is still running."""
@@ -141,7 +140,7 @@ class FrontEnd:
         return True
 
     def _read(self) -> bytes:
-        ready, _, _ = select.select([self._output], [], [], _SECONDS)
+        ready, _, _ = select.select([self._output], [], [], PATIENCE)
         assert ready, f"no more output after {self._stdout()!r}; stderr: {self._stderr()!r}"
         return self._piece()
 

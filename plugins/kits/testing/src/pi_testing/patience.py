@@ -12,7 +12,7 @@ __all__ = ["PATIENCE", "soon"]
 
 T = TypeVar("T")
 
-PATIENCE = 60.0
+PATIENCE = 120
 """Seconds. Far more than anything takes here; only a test that would hang gets to know it."""
 
 

@@ -61,7 +61,7 @@ class User:
 def visit(url: str) -> None:
     """Open a page as a browser would; where it leads is up to the server."""
     try:
-        with urlopen(url, timeout=10) as page:  # noqa: S310 - the suite's own server
+        with urlopen(url, timeout=120) as page:  # noqa: S310 - the suite's own server
             page.read()
     except URLError as error:
         print(f"{url}: {error}", file=sys.stderr)

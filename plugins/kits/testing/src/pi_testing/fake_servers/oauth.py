@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from pi_testing.fake_servers.server import Answer, FakeServer, Request, html_page, json_answer, redirect
+from pi_testing.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -293,7 +294,7 @@ def _fields(request: Request) -> dict[str, str]:
 def _get(host: str, port: int | None, path: str, query: str) -> tuple[int, str | None, str]:
     from http.client import HTTPConnection
 
-    connection = HTTPConnection(host, port, timeout=10)
+    connection = HTTPConnection(host, port, timeout=PATIENCE)
     try:
         connection.request("GET", f"{path}?{query}" if query else path)
         response = connection.getresponse()
