@@ -175,9 +175,16 @@ async def served(session: AgentSession) -> AsyncIterator[RemoteSession]:
 
 
 @asynccontextmanager
-async def screen_of(session: Session, size: tuple[int, int], environ: Mapping[str, str]) -> AsyncIterator[Desk]:
-    """A screen of a session."""
-    app = ScreenApp(session, bindings=Bindings("linux"), environ=environ, home=environ.get("HOME", ""))
+async def screen_of(
+    session: Session, size: tuple[int, int], environ: Mapping[str, str], folder: Path
+) -> AsyncIterator[Desk]:
+    """A screen of a session that is in a folder.
+
+    Without a ``HOME`` the footer shows the folder as ``~``: the path of a temporary folder has digits in it that tests
+    look for in the conversation.
+    """
+    home = environ.get("HOME", str(folder))
+    app = ScreenApp(session, bindings=Bindings("linux"), environ=environ, home=home)
     session.ui, session.has_ui = app.interface, True
     async with app.run_test(size=size) as pilot:
         unsubscribe = session.subscribe(app.take_event)
@@ -215,7 +222,7 @@ def attached(pi_session: AgentSession, tmp_path: Path):
             async with await PiClient.connect(tmp_path / "s", on_ui=asker.answer) as client:
                 remote = RemoteSession(client, pi_session.settings, asker)
                 await asyncio.create_task(remote.begin(), context=Context())  # there is no application yet
-                async with screen_of(remote, (80, 24), {"TERM": "xterm-256color"}) as user:
+                async with screen_of(remote, (80, 24), {"TERM": "xterm-256color"}, pi_session.cwd) as user:
                     yield user
             server.end(0)
             await serving
@@ -247,7 +254,7 @@ def desk(pi_session: AgentSession, where: str):
         pi_session.session_manager.notices.clear()  # the start has displayed that this session is in memory
         async with (
             served(pi_session) if where == "remote" else nullcontext(pi_session) as session,
-            screen_of(session, size, environ or {"TERM": "xterm-256color"}) as user,
+            screen_of(session, size, environ or {"TERM": "xterm-256color"}, pi_session.cwd) as user,
         ):
             yield user
 
