@@ -141,6 +141,20 @@ def test_nothing_of_the_sdk_is_imported_by_pi(fault, tmp_path) -> None:
     assert {"mcp", "mcp_types", "httpx2", "pydantic", "pi_mcp.sidecar.connection"} & found == set()
 
 
+def test_what_is_cached_of_a_server_is_offered_without_what_searches_and_asks_for_it(fault, tmp_path) -> None:
+    entry = {**fault(), "exposure": "deferred"}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"fault": entry}}))
+    (tmp_path / "modules.py").write_text(MODULES)
+    command = [Path(sys.executable).with_name("pi"), "-e", "modules.py", "--model", "offline/rules", "-p", "hello"]
+
+    for _ in ("caches the list", "uses it"):
+        subprocess.run(command, cwd=tmp_path, env={**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path)}, check=True)
+    found = {*(tmp_path / "modules").read_text().split()}
+
+    assert {"tool_search", "pi_mcp.offer"} <= found
+    assert {"pi_mcp.search", "pi_mcp.values", "pi_mcp.questions", "pi_mcp.prompts"} & found == set()
+
+
 async def test_a_server_gets_its_own_variables_and_no_keys_of_models(
     started, script, fault, monkeypatch, result_of
 ) -> None:

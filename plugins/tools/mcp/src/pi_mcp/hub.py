@@ -16,7 +16,6 @@ from pi_mcp.link import link_of
 from pi_mcp.offer import Offer
 from pi_mcp.remote import LOGIN_SECONDS, Remote, key_of
 from pi_mcp.resources import Resources
-from pi_mcp.values import describe_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,6 +229,8 @@ class Hub:
         if server.name in self.refused:
             return False
         if self._ctx.has_ui:
+            from pi_mcp.values import describe_entry
+
             approval = Approval(
                 f"Let this project start the MCP server {server.name!r}?",
                 what=describe_entry(server.config),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ _CHARACTERS = 4
 
 _LONGEST = 64
 """Characters that every model's API accepts in the name of a tool."""
-_OTHER = re.compile(r"[^A-Za-z0-9_-]")
+_ALLOWED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
@@ -38,7 +37,7 @@ def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
     Equal names and names that are too long get a suffix derived from their own name, so that a name does not depend on
     other tools unless they collide.
     """
-    plain = {tool: f"mcp__{server.replace('-', '_')}__{_OTHER.sub('_', tool)}" for tool in dict.fromkeys(tools)}
+    plain = {tool: f"mcp__{server.replace('-', '_')}__{_plain(tool)}" for tool in dict.fromkeys(tools)}
     counts: dict[str, int] = {}
     for name in plain.values():
         counts[name.lower()] = counts.get(name.lower(), 0) + 1
@@ -46,6 +45,13 @@ def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
         tool: name if counts[name.lower()] == 1 and len(name) <= _LONGEST else _suffixed(server, name, tool)
         for tool, name in plain.items()
     }
+
+
+def _plain(tool: str) -> str:
+    """Return a name with ``_`` for each character that a model's API refuses."""
+    if _ALLOWED.issuperset(tool):
+        return tool
+    return "".join(each if each in _ALLOWED else "_" for each in tool)
 
 
 def _suffixed(server: str, name: str, tool: str) -> str:
@@ -252,7 +258,7 @@ class Offer:
         self._registered[name] = (tool, exposure)
         self._found.pop(name, None)
         if exposure == "deferred":
-            self._found[name] = partial(_found, name, tool, f"{remote.server.name} {self.about(remote.server.name)}")
+            self._found[name] = partial(self._searched, name, tool, remote.server.name)
         made = make_tool(name, tool, remote, exposure, lambda: self._has(remote.server.name, tool["name"]))
         self._remove[name] = self._pi.register_tool(made)
 
@@ -269,11 +275,24 @@ class Offer:
             del self._registered[name]
             self._found.pop(name, None)
 
+    def _searched(self, name: str, tool: dict[str, Any], server: str) -> Found:
+        """Return a deferred tool as it is searched for, which most sessions never do."""
+        from pi_mcp.search import Found
+
+        return Found(
+            name=name,
+            tool=tool["name"],
+            description=tool.get("description") or "",
+            schema=tool["inputSchema"],
+            server=f"{server} {self.about(server)}",
+        )
+
     def _search_tool(self) -> Tool:
         from pi_hookspecs import Tool, ToolAnnotations, ToolResult
-        from pi_mcp.search import search
 
         async def execute(_id: str, params: dict[str, Any], _signal: Any, _update: Any, _ctx: Any) -> ToolResult:
+            from pi_mcp.search import search
+
             found = [make() for make in self._found.values()]
             matches = search(params["query"], found, params.get("limit") or _SEARCH_LIMIT)
             if not matches:
@@ -290,19 +309,6 @@ class Offer:
             execute=execute,
             annotations=ToolAnnotations(read_only=True, open_world=False),
         )
-
-
-def _found(name: str, tool: dict[str, Any], server: str) -> Found:
-    """Return a deferred tool as it is searched for, which most sessions never do."""
-    from pi_mcp.search import Found
-
-    return Found(
-        name=name,
-        tool=tool["name"],
-        description=tool.get("description") or "",
-        schema=tool["inputSchema"],
-        server=server,
-    )
 
 
 def _usable(remote: Remote, about: dict[str, Any]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Resources"]
 
-_MENTION = re.compile(r"(?<!\S)@([A-Za-z0-9_-]+):(\S+)")
+_MENTION = r"(?<!\S)@([A-Za-z0-9_-]+):(\S+)"
 _TRAILING = ".,;:!?)"
 _SERVER = {"type": "string", "description": "Name of the MCP server; all that have resources when it is left out"}
 _LISTING = {"type": "object", "properties": {"server": _SERVER}}
@@ -92,7 +92,7 @@ class Resources:
         from pi_core import prompt_element
 
         servers, parts = self.servers(), [text]
-        for found in _MENTION.finditer(text):
+        for found in re.finditer(_MENTION, text):
             name, uri = found[1], found[2].rstrip(_TRAILING)
             if name not in servers:
                 continue
