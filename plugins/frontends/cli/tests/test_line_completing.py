@@ -11,10 +11,12 @@ from prompt_toolkit.document import Document
 
 from pi_cli.line.completing import CommandCompleter, FileCompleter, PathCompleter, line_completer
 from pi_hookspecs import Completion
+from pi_testing.patience import PATIENCE
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("pi_cli.line.completing._MOST_SECONDS", PATIENCE)
     for name in ("tide.py", "src/tidal/tables.py", "src/main.py", "with space.txt", "build/out.py", ".hidden/tide"):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +82,7 @@ def test_a_word_is_completed_as_a_path_one_folder_at_a_time(folder):
 
     assert offered(paths, "see ti") == ["see tide.py"]
     assert offered(paths, "see src/") == ["see src/main.py", "see src/tidal/"]
-    assert offered(paths, f"see {folder}/src/m") == [f"see {folder}/src/main.py"]
+    assert offered(paths, f'see "{folder}/src/m') == [f'see "{folder}/src/main.py']
     assert offered(paths, "see .hid") == ["see .hidden/"]
     assert offered(paths, "see nowhere/x") == []
 

@@ -134,7 +134,7 @@ async def test_a_path_is_completed_when_it_is_asked_for(folder: Path) -> None:
     assert await completed(paths, "cat src/t") == []
     assert await completed(paths, "cat src/t", asked=True) == ["cat src/tide.py|"]
     assert await completed(paths, "cat s", asked=True) == ["cat src/|"]
-    assert await completed(paths, f"cat {folder}/to", asked=True) == [f"cat {folder}/top.py|"]
+    assert await completed(paths, f'cat "{folder}/to', asked=True) == [f'cat "{folder}/top.py"|']
     assert await completed(paths, "cat .h", asked=True) == ["cat .hidden/|"]
     assert await completed(paths, "cat nowhere/x", asked=True) == []
     assert await completed(paths, "cat ", asked=True) == []

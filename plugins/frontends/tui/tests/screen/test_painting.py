@@ -138,16 +138,15 @@ def test_what_is_no_terminal_is_not_opened(tmp_path):
 
 async def test_a_key_does_not_overtake_what_was_pasted_before_it(desk):
     async with desk() as user:
+        may_end = asyncio.Event()
 
-        async def take_long() -> None:
-            await asyncio.sleep(0.02)
-
-        user.app.call_next(take_long)  # as a widget does that is removed
+        user.app.call_next(may_end.wait)  # as a widget does that is removed
         user.app.post_message(events.Paste("pasted"))
         for _ in range(5):
             await asyncio.sleep(0)
 
         assert not user.app.take_key(Key("x", "x"))
+        may_end.set()
         await user.sees("pasted")
 
 
