@@ -17,6 +17,11 @@ pytestmark = pytest.mark.journeys
 WAITS = {"acp", "attach", "serve", "web"}
 """Subcommands that serve or wait until they are ended; they are tried with their help only."""
 
+SHARES = 6
+"""They start hundreds of programs, which takes minutes: so many workers can share them."""
+
+share = pytest.mark.parametrize("number", range(SHARES))
+
 MADE = Kind(steps=(call("bash"), "ping one"))
 
 
@@ -49,10 +54,11 @@ def below(help_text: str) -> list[str]:
     return re.findall(r"^  ([a-z]\S*)", part[1], re.MULTILINE) if part is not None else []
 
 
-def test_each_has_help_and_runs_without_a_terminal(named, state_of):
+@share
+def test_each_has_help_and_runs_without_a_terminal(named, state_of, number):
     state = state_of(MADE)
     assert len(named) > 20
-    for name in named:
+    for name in named[number::SHARES]:
         for words in [(name,), *((name, each) for each in below(run(state, name, "--help").stdout))]:
             helped = run(state, *words, "--help")
             assert (helped.returncode, helped.stderr) == (0, ""), f"pi {' '.join(words)} --help"
@@ -81,9 +87,10 @@ def unread(state, *words: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_each_ends_quietly_when_its_reader_has_gone(named, state_of):
+@share
+def test_each_ends_quietly_when_its_reader_has_gone(named, state_of, number):
     state = state_of(MADE)
-    for name in named:
+    for name in named[number::SHARES]:
         for words in [(name,), (name, "--help")] if name not in WAITS else [(name, "--help")]:
             code, said_of_it = unread(state, *words)
             assert code in {0, 1, 2, 141}, f"pi {' '.join(words)} ended with {code}"
