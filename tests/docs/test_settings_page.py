@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from pi_core import PluginHost, Settings
@@ -35,11 +36,14 @@ def reads(file):
             yield key.value, defaults[0].value if literal and node.func.attr != "get_choice" else ..., node.lineno
 
 
-KNOWN = PluginHost(Settings.in_memory()).known_settings
+@cache
+def known():
+    """Return the settings, which takes seconds: too long while tests are collected."""
+    return PluginHost(Settings.in_memory()).known_settings
 
 
 def node_of(key):
-    node = KNOWN.json_schema
+    node = known().json_schema
     for step in steps_of(key):
         node = node.get("properties", {}).get(step)
         if node is None:
@@ -58,10 +62,14 @@ def test_every_setting_that_is_read_is_described_with_its_default():
     wrong = []
     for file in SOURCES:
         for key, default, line in reads(file):
-            known, where = KNOWN.find(steps_of(key)), f"{file.relative_to(ROOT)}:{line}"
+            declared, where = known().find(steps_of(key)), f"{file.relative_to(ROOT)}:{line}"
             if node_of(key) is None:
                 wrong.append(f"{where} reads {key!r}, which neither pi nor a plugin declares")
-            elif known is not None and None not in (default, known.default) and default not in (..., known.default):
-                wrong.append(f"{where} takes {default!r} for {key!r}, the schema says {known.default!r}")
+            elif (
+                declared is not None
+                and None not in (default, declared.default)
+                and default not in (..., declared.default)
+            ):
+                wrong.append(f"{where} takes {default!r} for {key!r}, the schema says {declared.default!r}")
 
     assert wrong == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from jsonschema import Draft202012Validator
 
 from pi_core import PluginHost, Settings
@@ -9,8 +11,13 @@ from pi_core.settings.declared import DeclaredSetting
 from pi_core.settings.schema_info import KnownSettings
 from pi_testing import for_each
 
-KNOWN = PluginHost(Settings.in_memory()).known_settings
-"""pi's settings and those of the installed plugins."""
+
+@cache
+def known():
+    """Return the settings of pi and of all plugins, which takes seconds: too long while tests are collected."""
+    return PluginHost(Settings.in_memory()).known_settings
+
+
 DOCUMENT_004 = {
     "theme": None,
     "hideThinkingBlock": False,
@@ -52,32 +59,33 @@ DOCUMENT_004 = {
 
 @for_each("name", DOCUMENT_004)
 def test_settings_of_document_004_are_there_with_their_defaults(name):
-    setting = KNOWN.find(tuple(name.split(".")))
+    setting = known().find(tuple(name.split(".")))
 
     assert setting is not None
     assert setting.default == DOCUMENT_004[name]
 
 
 def test_the_schema_is_a_json_schema():
-    Draft202012Validator.check_schema(KNOWN.json_schema)
+    Draft202012Validator.check_schema(known().json_schema)
 
 
 def test_every_setting_is_described_once_and_its_default_fits():
-    names = [each.name for each in KNOWN]
+    names = [each.name for each in known()]
 
     assert len(names) == len(set(names)) > 60
-    for each in KNOWN:
+    for each in known():
         assert each.description[0].isupper()
         assert not each.description.endswith(".")
-        assert KNOWN.problem_with(tuple("any" if step == "*" else step for step in each.steps), each.default) is None
+        assert known().problem_with(tuple("any" if step == "*" else step for step in each.steps), each.default) is None
 
 
 def test_names_in_the_middle_are_free():
     assert (
-        KNOWN.find(("compaction", "modelOverrides", "acme/one", "reserveTokens")).kind == "a whole number of at least 0"
+        known().find(("compaction", "modelOverrides", "acme/one", "reserveTokens")).kind
+        == "a whole number of at least 0"
     )
-    assert KNOWN.find(("compaction", "modelOverrides", "acme/one")) is None
-    assert KNOWN.find(("compaction",)) is None
+    assert known().find(("compaction", "modelOverrides", "acme/one")) is None
+    assert known().find(("compaction",)) is None
 
 
 @for_each(
@@ -94,7 +102,7 @@ def test_names_in_the_middle_are_free():
     ],
 )
 def test_values_are_judged(key, value, problem):
-    found = KNOWN.problem_with(key.split("."), value)
+    found = known().problem_with(key.split("."), value)
 
     assert found is None if problem is None else found.startswith(problem)
 
