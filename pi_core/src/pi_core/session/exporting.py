@@ -84,9 +84,11 @@ def export_session(
 def _cleaned(document: bytes, clean: Callable[[str], str]) -> bytes:
     """Return a document without secrets; a document that is not text is returned unchanged."""
     try:
-        return clean(document.decode()).encode()
+        text = document.decode()
     except UnicodeDecodeError:
         return document
+    cleaned = clean(text)
+    return document if cleaned == text else cleaned.encode()
 
 
 def _format_of_suffix(path: str | Path | None, host: PluginHost | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,11 @@ from pi_html_kit.html_text import Html, tag
 
 if TYPE_CHECKING:
     from pi_hookspecs import Usage
+
+_UTC = re.compile(
+    r"(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z"
+)
+"""A time as pi writes it, on a day that all months have."""
 
 __all__ = ["cost", "moment", "seconds", "size", "tokens", "usage_line"]
 
@@ -54,10 +60,15 @@ def usage_line(usage: Usage) -> str:
 
 def moment(when: str | int) -> Html:
     """Return a time, ISO 8601 or Unix milliseconds, in UTC; an invalid one unchanged."""
+    if isinstance(when, str) and _UTC.fullmatch(when):
+        return _time(f"{when[:10]} {when[11:19]}")
     try:
         time = datetime.fromtimestamp(when / 1000, UTC) if isinstance(when, int) else datetime.fromisoformat(when)
         time = time.astimezone(UTC) if time.tzinfo is not None else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError, TypeError):
         return tag("span", str(when))
-    text = time.isoformat(sep=" ", timespec="seconds")[:19]
+    return _time(time.isoformat(sep=" ", timespec="seconds")[:19])
+
+
+def _time(text: str) -> Html:
     return Html(f'<time datetime="{text[:10]}T{text[11:]}Z" title="{text} UTC">{text[:16]}</time>')

@@ -7,7 +7,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pi_html_kit.html_text import Html, clean, escaped, tag
+from pi_html_kit.html_text import Html, clean, element, escaped, tag
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping, Sequence
@@ -24,6 +24,7 @@ _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]+", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:[^\W\d_][\w ,;.:'\"()?!%/@…-]*)?")
 """One line without Markdown syntax, which is rendered ten times as fast: most messages of users."""
 _TASK = re.compile(r"\[([ xX])\]\s+")
+_PARAGRAPH = element("p")
 _LONGEST = 50_000
 """Maximum characters; a longer text is hardly prose, takes long to parse, and is rendered as plain text."""
 
@@ -33,7 +34,7 @@ def markdown(text: str) -> Html:
     text = clean(text).strip("\n")
     if len(text) <= _LONGEST:
         if "_" not in text and _PLAIN.fullmatch(text):
-            return tag("p", text)
+            return _PARAGRAPH(text)
         try:
             return Html(_renderer().render(text))
         except (RecursionError, ValueError, IndexError):  # excessive nesting, or a bug of the library

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import ImageContent, TextContent
 from pi_html_kit.amounts import seconds, usage_line
-from pi_html_kit.html_text import Html, join, tag
+from pi_html_kit.html_text import Html, element, escaped, join, tag
 from pi_html_kit.images import image
 from pi_html_kit.markdown import diff_lines
 from pi_html_kit.terminal import terminal_text
@@ -21,6 +21,17 @@ __all__ = ["as_json", "call_line", "folded", "fragments", "output", "plain", "to
 
 _MAIN_ARGUMENTS = ("command", "path", "file_path", "pattern", "query", "url", "name")
 """Arguments that describe a call best, most important first."""
+
+_OUTPUT = element("pre", class_="output")
+_MORE = element("details", class_="more")
+_SUMMARY = element("summary")
+_PLAIN = element("pre")
+_HEADER = element("header")
+_NAME = element("b")
+_CALL = element("code")
+_OUTCOME = element("em")
+_NOTES = element("small")
+_SECTIONS = {state: element("section", class_=f"tool {state}") for state in ("open", "failed", "done")}
 
 _SHORT = 160
 _SHOWN_LINES = 10
@@ -37,13 +48,16 @@ def tool_box(call: ToolCall, result: ToolResultMessage | None, result_id: str | 
     """
     state = "open" if result is None else "failed" if result.is_error else "done"
     diff = _diff_of(result)
-    return tag(
-        "section",
+    return _SECTIONS[state](
         _head(call, result, state),
         _arguments(call),
-        tag("div", result_body(result, diff), id=result_id, class_="result") if result is not None else None,
-        class_=f"tool {state}",
+        _result(result, diff, result_id) if result is not None else None,
     )
+
+
+def _result(result: ToolResultMessage, diff: str | None, result_id: str | None) -> Html:
+    named = f' id="{escaped(result_id)}"' if result_id is not None else ""
+    return Html(f'<div{named} class="result">{result_body(result, diff)}</div>')
 
 
 def result_body(result: ToolResultMessage, diff: str | None = None) -> Html:
@@ -81,7 +95,7 @@ def fragments(content: str | Sequence[Any], of_text: Callable[[str], Html]) -> H
 
 def plain(text: str) -> Html:
     """Return a text as it is."""
-    return tag("pre", text)
+    return _PLAIN(text)
 
 
 def output(text: str) -> Html:
@@ -97,18 +111,14 @@ def folded(text: str, written: Any = None, class_: str = "output") -> Html:
     if not text:
         return Html()
     written = written or str
+    box = _OUTPUT if class_ == "output" else element("pre", class_=class_)
     cut = _cut(text)
     if cut is None:
-        return tag("pre", written(text), class_=class_)
+        return box(written(text))
     rest = text[cut:]
     more = rest.count("\n") + 1
     summary = f"{more:,} more lines" if more > 1 else f"{len(rest):,} more characters"
-    return join(
-        [
-            tag("pre", written(text[:cut]), class_=class_),
-            tag("details", tag("summary", summary), tag("pre", written(rest), class_=class_), class_="more"),
-        ]
-    )
+    return join([box(written(text[:cut])), _MORE(_SUMMARY(summary), box(written(rest)))])
 
 
 def _cut(text: str) -> int | None:
@@ -137,12 +147,11 @@ def _head(call: ToolCall, result: ToolResultMessage | None, state: str) -> Html:
         notes = [seconds(result.duration_ms)] if result.duration_ms is not None else []
         notes += [usage_line(result.usage)] if result.usage is not None else []
     outcome = {"open": "no result", "failed": "failed"}.get(state)
-    return tag(
-        "header",
-        tag("b", call.name),
-        tag("code", call_line(call)),
-        tag("em", outcome) if outcome else None,
-        tag("small", " · ".join(filter(None, notes))) if notes else None,
+    return _HEADER(
+        _NAME(call.name),
+        _CALL(call_line(call)),
+        _OUTCOME(outcome) if outcome else None,
+        _NOTES(" · ".join(filter(None, notes))) if notes else None,
     )
 
 

@@ -13,7 +13,6 @@ from pi_hookspecs import (
     CompactionEntry,
     MessageEntry,
     ToolResultMessage,
-    Usage,
     UsageEntry,
     UserMessage,
     text_of,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_export_html.outline import Outline
-    from pi_hookspecs import ExportRequest, SessionEntry, SessionView, Tool
+    from pi_hookspecs import ExportRequest, SessionEntry, SessionView, Tool, Usage
 
 __all__ = ["about", "title"]
 
@@ -65,7 +64,7 @@ def _facts(session: SessionView, outline: Outline, totals: _Totals) -> list[Html
         ("Models" if len(totals.models) > 1 else "Model", ", ".join(name for name, _ in totals.models.most_common())),
         ("Messages", totals.messages()),
         ("Tokens", totals.tokens()),
-        ("Cost", cost(totals.usage.cost.total) if totals.usage.cost.total else None),
+        ("Cost", cost(totals.dollars) if totals.dollars else None),
     ]
     return [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts if value]
 
@@ -99,7 +98,11 @@ def _tools(tools: Sequence[Tool] | None) -> Html | None:
 class _Totals:
     """Counts the entries of all branches: an abandoned branch still cost its tokens."""
 
-    usage: Usage = field(factory=Usage)
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    dollars: float = 0.0
     models: Counter[str] = field(factory=Counter)
     users: int = 0
     answers: int = 0
@@ -127,15 +130,18 @@ class _Totals:
 
     def tokens(self) -> str:
         """Return the tokens of all requests."""
-        used = self.usage
         parts = (
-            ("in", used.input),
-            ("out", used.output),
-            ("from cache", used.cache_read),
-            ("to cache", used.cache_write),
+            ("in", self.input),
+            ("out", self.output),
+            ("from cache", self.cache_read),
+            ("to cache", self.cache_write),
         )
         return ", ".join(f"{tokens(count)} {what}" for what, count in parts if count > 0)
 
     def _spend(self, usage: Usage | None) -> None:
-        if usage is not None:
-            self.usage += usage
+        if usage is not None:  # a sum of values would make two of them for each answer
+            self.input += usage.input
+            self.output += usage.output
+            self.cache_read += usage.cache_read
+            self.cache_write += usage.cache_write
+            self.dollars += usage.cost.total

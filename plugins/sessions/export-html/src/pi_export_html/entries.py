@@ -32,19 +32,20 @@ from pi_hookspecs import (
     UserMessage,
 )
 from pi_html_kit.amounts import moment, seconds, tokens, usage_line
-from pi_html_kit.html_text import Html, escaped, join, tag
+from pi_html_kit.html_text import Html, element, escaped, join, tag
 from pi_html_kit.markdown import markdown
 from pi_html_kit.terminal import terminal_text
 from pi_html_kit.tools import as_json, folded, fragments, output, plain, result_body, tool_box
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pi_export_html.outline import Outline
     from pi_hookspecs import AgentMessage, Renderer, SessionEntry
 
 __all__ = ["Transcript"]
 
+_MARKDOWN = element("div", class_="md")
 _WIDTH = 100
 """Width for a plugin's renderer, in columns."""
 
@@ -61,9 +62,9 @@ class Transcript:
     outline: Outline
     renderers: Mapping[str, Renderer]
 
-    def written(self) -> Html:
-        """Return all entries, those of other branches hidden."""
-        return join([self._entry(number) for number in range(len(self.outline.entries))])
+    def written(self) -> Iterator[Html]:
+        """Yield each entry, those of other branches hidden."""
+        return map(self._entry, range(len(self.outline.entries)))
 
     def _entry(self, number: int) -> Html:
         if number in self.outline.calls:  # is part of the answer that made the call
@@ -112,7 +113,7 @@ class Transcript:
 
     def _block(self, number: int, block: Any) -> Html:
         if isinstance(block, TextContent):
-            return tag("div", markdown(block.text), class_="md") if block.text.strip() else Html()
+            return _markdown(block.text) if block.text.strip() else Html()
         if isinstance(block, ThinkingContent):
             return _thinking(block)
         if isinstance(block, ToolCall):
@@ -155,12 +156,10 @@ class Transcript:
         label = self.outline.labels.get(number)
         entry = self.outline.entries[number]
         mark = f"<mark>{escaped(label)}</mark>" if label else ""
-        time = f'<a href="#e{number}">{escaped(moment(entry.timestamp))}</a>'
+        time = f'<a href="#e{number}">{moment(entry.timestamp)}</a>'
         head = f"<header><b>{escaped(who)}</b>{mark}{time}</header>"
         foot = f"<footer>{escaped(note)}</footer>" if note else ""
-        return Html(
-            f'<article id="e{number}" class="{self._classes(number, kind)}">{head}{escaped(body)}{foot}</article>'
-        )
+        return Html(f'<article id="e{number}" class="{self._classes(number, kind)}">{head}{body}{foot}</article>')
 
     def _note(self, number: int, entry: SessionEntry) -> Html:
         """Return an entry in one line; details that appear elsewhere, or are only for plugins, are folded."""
@@ -175,7 +174,7 @@ class Transcript:
 
 
 def _markdown(text: str) -> Html:
-    return tag("div", markdown(text), class_="md")
+    return _MARKDOWN(markdown(text))
 
 
 def _thinking(block: ThinkingContent) -> Html:

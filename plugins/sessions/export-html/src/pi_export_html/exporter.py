@@ -22,4 +22,4 @@ class HtmlExporter:
         from pi_export_html.page import page
 
         with paused_gc():  # a long session is a hundred thousand objects
-            return page(session, request).encode("utf-8", "replace")
+            return page(session, request)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_hookspecs import AssistantMessage, MessageEntry, ToolResultMessage
+from pi_hookspecs import AssistantMessage, LabelEntry, MessageEntry, ToolResultMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +70,8 @@ def outline(session: SessionView) -> Outline:
     active = frozenset(_path_to(leaf, parents))  # also the records, which the branch is without
     if len(active) < len(branch):  # a damaged file, in which an entry is before its parent
         active |= {numbers[entry.id] for entry in branch if entry.id in numbers}
-    labels = {number: label for entry_id, number in numbers.items() if (label := session.label(entry_id))}
+    labelled = {entry.target_id for entry in entries if isinstance(entry, LabelEntry)} & numbers.keys()
+    labels = {numbers[entry_id]: label for entry_id in labelled if (label := session.label(entry_id))}
     calls, results = _pairs(entries, parents)
     return Outline(
         entries=entries,

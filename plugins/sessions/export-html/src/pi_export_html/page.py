@@ -16,13 +16,22 @@ from pi_html_kit.assets import CODE_SCRIPT, CONTENT_STYLE, asset
 from pi_html_kit.html_text import Html, tag
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pi_hookspecs import ExportRequest, SessionView
 
 __all__ = ["page", "page_script"]
 
+_BACK = tag("a", "Back to the active one", href="#")
 
-def page(session: SessionView, request: ExportRequest) -> str:
+
+def page(session: SessionView, request: ExportRequest) -> bytes:
     """Return the page of a session."""
+    return b"".join([part.encode("utf-8", "replace") for part in _parts(session, request)])
+
+
+def _parts(session: SessionView, request: ExportRequest) -> Iterator[str]:
+    """Yield the page from its start to its end, each entry alone: a text of all of them is copied by each tag."""
     entries = outline(session)
     style = _resource("page.css") + asset(CONTENT_STYLE) + theme_css(request.light, request.dark)
     script = page_script()
@@ -37,22 +46,18 @@ def page(session: SessionView, request: ExportRequest) -> str:
         tag("title", title(session, entries)),
         tag("style", Html(style)),
     )
-    main = tag(
-        "main",
-        about(session, entries, request),
-        tag("p", "You are viewing an abandoned branch. ", tag("a", "Back to the active one", href="#"), id="elsewhere"),
-        tag("div", Transcript(entries, request.renderers).written(), id="log"),
-        tag("footer", "Exported from pi. Keys: j k messages, / search, t thinking, o output, b tree", class_="end"),
-    )
-    body = tag(
-        "body",
-        tag("input", type="checkbox", id="nav", aria_label="Hide the tree"),
-        tag("label", "☰", for_="nav", title="Tree (b)"),
-        sidebar(entries),
-        main,
-        tag("script", Html(script)),
-    )
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+    yield f'<!DOCTYPE html>\n<html lang="en">{head}<body>'
+    yield tag("input", type="checkbox", id="nav", aria_label="Hide the tree")
+    yield tag("label", "☰", for_="nav", title="Tree (b)")
+    yield from sidebar(entries)
+    yield "<main>"
+    yield about(session, entries, request)
+    yield tag("p", "You are viewing an abandoned branch. ", _BACK, id="elsewhere")
+    yield '<div id="log">'
+    yield from Transcript(entries, request.renderers).written()
+    yield "</div>"
+    yield tag("footer", "Exported from pi. Keys: j k messages, / search, t thinking, o output, b tree", class_="end")
+    yield f"</main>{tag('script', Html(script))}</body></html>\n"
 
 
 def page_script() -> str:

@@ -29,7 +29,7 @@ from pi_html_kit.html_text import Html, escaped, join, tag
 from pi_html_kit.tools import call_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pi_export_html.outline import Outline
     from pi_hookspecs import SessionEntry
@@ -49,8 +49,8 @@ _DEEPEST = 12
 _LONGEST = 120
 
 
-def sidebar(outline: Outline) -> Html:
-    """Return the tree."""
+def sidebar(outline: Outline) -> Iterator[Html]:
+    """Yield the tree from its start to its end, each entry alone."""
     options = [tag("option", text, value=name) for name, text in FILTERS.items()]
     tools = tag(
         "div",
@@ -58,21 +58,22 @@ def sidebar(outline: Outline) -> Html:
         tag("select", join(options), id="filter", aria_label="What the tree shows"),
         class_="tools",
     )
-    items = [_item(outline, number, depth) for number, depth in outline.walk()]
-    return tag("nav", tools, tag("ul", join(items), id="tree", data_filter="default"), aria_label="Tree of the session")
+    yield Html(f'<nav aria-label="Tree of the session">{tools}<ul id="tree" data-filter="default">')
+    for number, depth in outline.walk():
+        yield _item(outline, number, depth)
+    yield Html("</ul></nav>")
 
 
 def _item(outline: Outline, number: int, depth: int) -> Html:
     kind, sign, text = _line(outline, number, outline.entries[number])
-    label = outline.labels.get(number)
-    classes = [kind, f"d{min(depth, _DEEPEST)}"]
-    classes += ["on"] if number in outline.active else []
-    classes += ["leaf"] if number == outline.leaf else []
-    classes += ["labeled"] if label else []
-    classes += ["fork"] if len(outline.children.get(outline.parents[number], ())) > 1 else []
-    mark = f"<mark>{escaped(label)}</mark>" if label else ""
+    parent, label = outline.parents[number], outline.labels.get(number)
+    on = " on" if number in outline.active else ""
+    leaf = " leaf" if number == outline.leaf else ""
+    labeled, mark = (" labeled", f"<mark>{escaped(label)}</mark>") if label else ("", "")
+    fork = " fork" if len(outline.children[parent]) > 1 else ""
+    classes = f"{kind} d{min(depth, _DEEPEST)}{on}{leaf}{labeled}{fork}"
     link = f'<a href="#e{number}"><i>{escaped(sign)}</i>{mark}{escaped(text)}</a>'
-    return Html(f'<li class="{" ".join(classes)}" data-n="{number}" data-p="{outline.parents[number]}">{link}</li>')
+    return Html(f'<li class="{classes}" data-n="{number}" data-p="{parent}">{link}</li>')
 
 
 def _line(outline: Outline, number: int, entry: SessionEntry) -> _Line:
@@ -131,5 +132,11 @@ _LINES: dict[type, Callable[[Any], _Line]] = {
 
 def _short(text: str) -> str:
     """Return the beginning of a text in one line."""
-    line = " ".join(text[: 4 * _LONGEST].split()).lstrip("#> ")
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    line = ""
+    for characters in (_LONGEST + 40, 4 * _LONGEST):  # most texts need no more than the first
+        line = " ".join(text[:characters].split()).lstrip("#> ")
+        if len(line) > _LONGEST:
+            return f"{line[: _LONGEST - 1]}…"
+        if characters >= len(text):
+            break
+    return line
