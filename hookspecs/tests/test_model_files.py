@@ -144,6 +144,8 @@ WRONG = [
     (ACME.replace("22.5", '"22.5"'), 16, "output is '22.5'"),
     (ACME.replace('"xhigh": "xhigh"', '"huge": "x"'), 18, "'huge' is not a thinking level; use one of off, minimal"),
     (ACME.replace('"xhigh": "xhigh"', '"xhigh": 3'), 18, "xhigh is 3; it must be a string or null"),
+    (ACME.replace('{"id": "small"}', '{"id": "x", "retirement": {"date": 7}}'), 19, "date is 7; it must be a date"),
+    (ACME.replace('"name": "Acme"', '"retirements": {"x": {}}'), 4, "date is None; it must be a date"),
     (ACME.replace('"acme": {', '"none": {},\n"acme": {'), 3, "provider 'none' has no api"),
 ]
 

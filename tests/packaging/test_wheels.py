@@ -24,7 +24,7 @@ FOLDERS = [
     ROOT,
     *sorted(each.parent for pattern in ("*/", "plugins/*/*/") for each in ROOT.glob(f"{pattern}pyproject.toml")),
 ]
-LICENCES = {"models": {"LICENSE", "LICENSE-models.dev", "LICENSE-pi-ai"}}
+LICENCES = {"models": {"LICENSE", "LICENSE-litellm", "LICENSE-models.dev", "LICENSE-pi-ai"}}
 
 
 @cache

@@ -7,15 +7,15 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pi_hookspecs.errors import UserError
-from pi_hookspecs.model_json import Wrong, line_of, models_of, provider_of
+from pi_hookspecs.model_json import Wrong, line_of, provider_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_hookspecs.models import Model, ProviderInfo
+    from pi_hookspecs.models import ProviderInfo
 
 __all__ = ["load_models"]
 
@@ -28,7 +28,7 @@ def load_models(package: str | Path, file: str) -> list[ProviderInfo]:
     The file has the shape of the user's models.json, ``{"providers": {ID: {...}}}``. A provider has
     ``baseUrl`` and ``api`` (or each of its models has), and may have ``name``, ``keyVariables`` (names of environment
     variables, or ``apiKey: "$NAME"`` for one), ``baseUrlFrom`` (``ProviderInfo.base_url_from``), ``keyless``,
-    ``defaultModel``, ``headers``, ``compat`` and ``models``.
+    ``defaultModel``, ``headers``, ``compat``, ``models``, and ``retirements`` (``ProviderInfo.retirements``).
     A model has ``id`` and may have ``name``, ``api``, ``baseUrl``, ``reasoning``, ``input``, ``cost`` (US dollars per
     million tokens; ``tiers`` with ``inputTokensAbove``), ``contextWindow``, ``maxTokens`` (tokens), ``headers``,
     ``compat`` and ``thinkingLevelMap``. A field that a model omits is taken from its provider, or is the default;
@@ -58,21 +58,21 @@ class _Source(NamedTuple):
         """Return all providers; files of their models are not read."""
         return self._build(lambda data: [self._provider(name, data) for name in data])
 
-    def models(self, provider: str) -> tuple[Model, ...]:
-        """Return the models of one provider."""
-        return self._build(lambda data: self._models(provider, data))
+    def part(self, provider: str, read: Callable[[str, Any], _T]) -> _T:
+        """Return a part of what the file has of one provider."""
+        return self._build(lambda data: self._part(provider, data, read))
 
     def _provider(self, name: str, data: dict[str, Any]) -> ProviderInfo:
         try:
-            return provider_of(name, data[name], lambda file: _LazyModels(self._sibling(file), name))
+            return provider_of(name, data[name], lambda file, read: _Later(self._sibling(file), name, read))
         except Wrong as wrong:
             raise wrong.below("providers", name) from None
 
-    def _models(self, name: str, data: dict[str, Any]) -> tuple[Model, ...]:
+    def _part(self, name: str, data: dict[str, Any], read: Callable[[str, Any], _T]) -> _T:
         if name not in data:
             raise Wrong(f"provider {name!r} is missing, and another file names this one for its models", "providers")
         try:
-            return models_of(name, data[name])
+            return read(name, data[name])
         except Wrong as wrong:
             raise wrong.below("providers", name) from None
 
@@ -115,18 +115,18 @@ class _Source(NamedTuple):
         return path, getattr(module.__loader__, "get_data", _read_file)
 
 
-class _LazyModels:
-    """Reads a provider's models from their own file when it is called."""
+class _Later(Generic[_T]):
+    """Reads a part of what another file has of a provider when it is called."""
 
-    def __init__(self, source: _Source, provider: str) -> None:
-        self._reads = (source, provider)
+    def __init__(self, source: _Source, provider: str, read: Callable[[str, Any], _T]) -> None:
+        self._reads = (source, provider, read)
 
-    def __call__(self) -> tuple[Model, ...]:
-        source, provider = self._reads
-        return source.models(provider)
+    def __call__(self) -> _T:
+        source, provider, read = self._reads
+        return source.part(provider, read)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _LazyModels) and self._reads == other._reads
+        return isinstance(other, _Later) and self._reads == other._reads
 
     def __hash__(self) -> int:
         return hash(self._reads)

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.models import ModelType
 
-__all__ = ["Wrong", "field_of", "headers_of", "line_of", "models_of", "override_of", "provider_of", "repeated_keys"]
+__all__ = [
+    "Wrong",
+    "field_of",
+    "headers_of",
+    "line_of",
+    "models_of",
+    "override_of",
+    "provider_of",
+    "repeated_keys",
+    "retirement_of",
+    "retirements_of",
+]
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")
@@ -42,6 +53,9 @@ _INPUT_LIMITS: dict[str, Any] = {
     },
 }
 """What pi reads of ``inputLimits``."""
+
+_DATE = r"\d{4}-\d\d-\d\d"
+_ID = r"[\w.:/@+ -]{1,120}"
 
 _REPLACED: tuple[tuple[str, str, type[Any]], ...] = (
     ("name", "name", str),
@@ -118,20 +132,24 @@ def _skip(text: str, at: int, sign: str = "") -> int:
     return at
 
 
-def provider_of(name: str, data: Any, models_in: Callable[[str], Callable[[], tuple[Model, ...]]]) -> ProviderInfo:
+def provider_of(
+    name: str, data: Any, read_later: Callable[[str, Callable[[str, Any], Any]], Callable[[], Any]]
+) -> ProviderInfo:
     """Return the provider that an object of ``providers`` describes.
 
     Args:
         name: Its key.
         data: The object.
-        models_in: Returns the function that loads the models, where ``models`` is the name of a file.
+        read_later: Returns the function that loads a part of another file, where ``models`` names one: it takes that
+            name, and what reads the part from the provider's object there.
 
     Raises:
         Wrong: The object is invalid.
     """
     _object(data, f"provider {name!r}")
     models = data.get("models")
-    loaded = () if isinstance(models, str) else models_of(name, data)
+    file = models if isinstance(models, str) else None
+    loaded = models_of(name, data) if file is None else ()
     api = field_of(data, "api", str, None) or (loaded[0].api if loaded else None)
     if api is None:
         raise Wrong(f"provider {name!r} has no api, the id of its API")
@@ -146,7 +164,8 @@ def provider_of(name: str, data: Any, models_in: Callable[[str], Callable[[], tu
         default_model=field_of(data, "defaultModel", str, None),
         headers=headers_of(data),
         compat=field_of(data, "compat", dict, None),
-        models=models_in(models) if isinstance(models, str) else loaded,
+        models=loaded if file is None else read_later(file, models_of),
+        retirements=retirements_of(name, data) if file is None else read_later(file, retirements_of),
     )
 
 
@@ -162,6 +181,36 @@ def _key_variables(data: Mapping[str, Any]) -> tuple[str, ...]:
     if match is None:  # the value may be a key, so it is not in the message
         raise Wrong('apiKey must be the name of an environment variable, as "$ACME_API_KEY"', "apiKey")
     return (match["bare"] or match["braced"], *names)
+
+
+def retirements_of(name: str, data: Any) -> dict[str, dict[str, str]]:
+    """Return when the vendor ends models that are not listed, from an object of ``providers``: by model id.
+
+    Raises:
+        Wrong: The object is invalid.
+    """
+    _object(data, f"provider {name!r}")
+    found = {}
+    for model_id, each in field_of(data, "retirements", dict, {}).items():
+        try:
+            found[model_id] = retirement_of(each)
+        except Wrong as wrong:
+            raise wrong.below("retirements", model_id) from None
+    return found
+
+
+def retirement_of(data: Any) -> dict[str, str]:
+    """Return when a vendor ends a model: ``date``, and ``successor`` if the vendor names one.
+
+    Raises:
+        Wrong: The object is invalid.
+    """
+    _object(data, "a retirement")
+    for key, form, right in (("date", _DATE, "a date such as 2026-10-23"), ("successor", _ID, "the id of a model")):
+        value = data.get(key)
+        if not (key != "date" and value is None) and not (isinstance(value, str) and re.fullmatch(form, value)):
+            raise Wrong(f"{key} is {value!r:.60}; it must be {right}", key)
+    return {key: data[key] for key in ("date", "successor") if data.get(key) is not None}
 
 
 class _Inherited(NamedTuple):
@@ -223,8 +272,13 @@ def _model(data: Any, shared: _Inherited) -> Model:
 
 
 def _extra(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that only plugins and parts of pi read; ``inputLimits`` is checked."""
+    """Return the fields that only plugins and parts of pi read; ``inputLimits`` and ``retirement`` are checked."""
     _check_limits(data, {"inputLimits": _INPUT_LIMITS})
+    if data.get("retirement") is not None:
+        try:
+            retirement_of(data["retirement"])
+        except Wrong as wrong:
+            raise wrong.below("retirement") from None
     return {key: data[key] for key in data.keys() - _MODEL_FIELDS}
 
 

@@ -120,6 +120,9 @@ class ProviderInfo(Value):
         models: Its models. May be given as a function, which is called once, on first access: a run with another
             provider does not pay for hundreds of models. None, with ``keyless``: the plugin that implements ``api``
             asks the server at ``base_url`` (``ModelDiscovery``).
+        retirements: When the vendor ends models that are not listed, by model id: ``{"date": "2026-10-23", "successor":
+            ID}``, the second if the vendor names one. A listed model has this in ``extra["retirement"]``. May be given
+            as a function, as ``models``.
 
     If ``models`` is a function, equality compares the function, so that a comparison loads no models.
     """
@@ -136,6 +139,14 @@ class ProviderInfo(Value):
     compat: dict[str, Any] | None = None
     base_url_from: str = ""
     _models: tuple[Model, ...] | Callable[[], tuple[Model, ...]] = field(default=(), repr=False, alias="models")
+    _retirements: dict[str, dict[str, str]] | Callable[[], dict[str, dict[str, str]]] = field(
+        factory=dict, repr=False, alias="retirements"
+    )
+
+    @cached_property
+    def retirements(self) -> dict[str, dict[str, str]]:
+        """When models that are not listed are retired; loaded on first access."""
+        return self._retirements() if callable(self._retirements) else self._retirements
 
     @cached_property
     def all_models(self) -> tuple[Model, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from inspect import unwrap
 
 import pytest
 
 from pi_core import ModelRegistry, PluginHost, Settings
+from pi_core.models.retirements import retirement_note
 from pi_core.models.thinking import clamp_thinking_level, thinking_levels
 from pi_hookspecs import MissingKey, Model, ModelCost, NoModel, ProviderInfo, UnknownName, hookimpl
 from pi_testing import for_each
@@ -121,6 +123,52 @@ def test_an_unlisted_model_thinks_and_costs_like_the_one_before_it(registry):
     (warning,) = models.warnings
     assert warning.startswith('Model "opus-6" not found for provider "new". Using custom model id. Its limits, ')
     assert warning.endswith("prices are taken to be those of opus-5.")
+
+
+@pytest.mark.parametrize(
+    ("retirement", "said"),
+    [
+        (
+            {"date": "2001-09-09", "successor": "opus-9"},
+            "was retired on 2001-09-09; the vendor names opus-9 instead.",
+        ),
+        ({"date": "2001-09-09"}, "was retired on 2001-09-09."),
+        ({"date": "2999-01-01", "successor": "opus-9"}, None),
+    ],
+)
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_retired_model_says_so_and_names_what_the_vendor_names(registry, retirement, said, is_listed):
+    models = registry()
+    listed = model("new", "opus-5", extra={"retirement": retirement} if is_listed else {})
+    ends = {} if is_listed else {"opus-5": retirement}
+    similar = model("new", "opus-5-mini")
+    others = (similar, listed) if is_listed else (similar,)
+    info = ProviderInfo(id="new", name="New", api="chat", keyless=True, models=others, retirements=lambda: ends)
+    models.register_provider("new", info)
+
+    model_id = models.find("new/opus-5").id
+    models.check(models.exact("new", model_id))
+
+    assert model_id == "opus-5"
+    assert [each for each in models.warnings if "retired" in each] == ([f"new/opus-5 {said}"] if said else [])
+
+
+def test_a_model_that_is_retired_soon_says_so_a_month_before():
+    ending = model("new", "opus-5", extra={"retirement": {"date": "2026-12-11"}})
+
+    assert retirement_note(ending, date(2026, 11, 10)) is None
+    assert retirement_note(ending, date(2026, 11, 11)) == "new/opus-5 is going to be retired on 2026-12-11."
+    assert retirement_note(ending, date(2026, 12, 11)) == "new/opus-5 was retired on 2026-12-11."
+
+
+def test_an_unlisted_model_is_not_retired_because_the_one_before_it_is(registry):
+    models = registry()
+    old = model("new", "opus-5", extra={"retirement": {"date": "2001-09-09"}, "mine": 1})
+    models.register_provider("new", ProviderInfo(id="new", name="New", api="chat", keyless=True, models=(old,)))
+
+    found = models.exact("new", "opus-6")
+
+    assert found.extra == {"mine": 1}
 
 
 def test_an_unknown_provider_names_the_nearest(registry):

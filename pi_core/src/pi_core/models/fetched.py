@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import evolve
 
 from pi_core.models.families import nearest_of_family
+from pi_core.models.retirements import without_retirement
 from pi_hookspecs import ModelCost
 from pi_hookspecs.model_json import Wrong, override_of
 
@@ -190,4 +191,4 @@ def _new(model_id: str, facts: _Facts, info: ProviderInfo) -> Model | None:
         relative = info.custom_model(model_id)
     if relative is None:
         return None
-    return _with_facts(evolve(relative, id=model_id, name=model_id), facts)
+    return _with_facts(evolve(relative, id=model_id, name=model_id, extra=without_retirement(relative)), facts)

@@ -18,6 +18,7 @@ from pi_core.models.auth_storage import AuthStorage
 from pi_core.models.models_file import ModelsFile
 from pi_core.models.request_settings import RequestSettings
 from pi_core.models.resolver import ModelResolver
+from pi_core.models.retirements import RETIREMENT
 from pi_core.models.tables import ModelTables
 from pi_hookspecs import NoModel, ProviderInfo, UnknownName, UserError
 
@@ -309,6 +310,11 @@ class ModelRegistry:
 
         No server is asked for a model that is known and usable. Raises the same errors as ``match`` and ``choose``.
         """
+        match = await self._resolve(reference, provider)
+        self._note_end(match.model)
+        return match
+
+    async def _resolve(self, reference: str | None, provider: str | None) -> ModelMatch:
         if reference is None:
             resolve = partial(self._resolver.choose, provider)
         else:
@@ -374,6 +380,7 @@ class ModelRegistry:
             raise UnknownName("model", model.reference, [each.reference for each in info.models], _NOT_REGISTERED)
         self._keys.check(info)
         self._keys.base_url(model, info)
+        self._note_end(model)
 
     def login_note(self, provider_id: str) -> str | None:
         """Return what the login in use says about its bills (``Login.billing``); None without a login or a note."""
@@ -447,6 +454,17 @@ class ModelRegistry:
         if self._request_settings_cache is None or self._request_settings_cache[0] != version:
             self._request_settings_cache = version, RequestSettings.of(self._settings)
         return self._request_settings_cache[1]
+
+    def _note_end(self, model: Model) -> None:
+        """Warn if the vendor has retired a model, or will soon."""
+        if RETIREMENT in model.extra:
+            from datetime import date
+
+            from pi_core.models.retirements import retirement_note
+
+            note = retirement_note(model, date.today())  # noqa: DTZ011 - of the user's calendar
+            if note is not None:
+                self._warn(note)
 
     def _warn(self, warning: str) -> None:
         if warning not in self._warnings:

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from pi_core.models.models_file import ProviderConfig, provider_config
 from pi_core.models.renamed import RENAMED
+from pi_core.models.retirements import RETIREMENT, without_retirement
 from pi_hookspecs import NoModel, ProviderInfo, UserError
 from pi_hookspecs.model_json import Wrong
 from pi_hookspecs.models import VIRTUAL_API
@@ -241,7 +242,11 @@ class ModelTables:
             model_id: The id.
             relative: The listed model that it is like in all but its name.
         """
-        model = info.custom_model(model_id) if relative is None else evolve(relative, id=model_id, name=model_id)
+        model = info.custom_model(model_id)
+        if relative is not None:
+            model = evolve(relative, id=model_id, name=model_id, extra=without_retirement(relative))
+        if (retirement := info.retirements.get(model_id)) is not None:
+            model = evolve(model, extra={**model.extra, RETIREMENT: retirement})
         for layer in self.layers(info.id):
             override = layer.overrides.get(model_id)
             model = override(model) if override is not None else model

@@ -209,8 +209,8 @@ def test_files_are_the_same_each_time_and_read_line_by_line(script):
     overlay = {"providers": {"zero": {**ROW, "source": ""}, "acme": ROW}, "rules": []}
     sources = [source("b"), source("a")]
 
-    files = script.build(overlay, lambda _provider: sources, {}, "somewhere")
-    again = script.build(overlay, lambda _provider: sources[::-1], {}, "somewhere")
+    files = script.build(overlay, lambda _provider: sources, {}, {}, "somewhere")
+    again = script.build(overlay, lambda _provider: sources[::-1], {}, {}, "somewhere")
 
     assert files == again
     assert sorted(files) == ["acme.json", "providers.json"]
@@ -224,6 +224,49 @@ def test_files_are_the_same_each_time_and_read_line_by_line(script):
         "acme": (2, "acme.json"),
         "zero": (0, []),
     }
+
+
+def test_models_say_when_they_end_and_their_provider_says_it_of_those_that_it_no_longer_lists(script):
+    overlay = {"providers": {"acme": {**ROW, "models": [{"id": "draw", "type": "image"}]}}, "rules": []}
+    ends = {name: {"date": "2026-10-23"} for name in ("old", "a", "gone", "draw")}
+
+    files = script.build(overlay, lambda _provider: [source("a"), source("b")], {}, {"acme": ends}, "somewhere")
+
+    row = json.loads(files["acme.json"])["providers"]["acme"]
+    assert {each["id"]: each.get("retirement") for each in row["models"]} == {
+        "a": {"date": "2026-10-23"},
+        "b": None,
+        "draw": None,
+    }
+    assert row["retirements"] == {"gone": {"date": "2026-10-23"}, "old": {"date": "2026-10-23"}}
+    assert "retirements" not in json.loads(files["providers.json"])["providers"]["acme"]
+
+
+def test_of_litellm_s_models_those_for_conversations_with_a_date_are_taken(script):
+    def entry(provider, **fields):
+        return {"litellm_provider": provider, "mode": "chat", "deprecation_date": "2026-10-23", **fields}
+
+    data = {
+        "gpt-4": entry("openai", successor_model="gpt-5.6-sol", api_base="https://elsewhere.test"),
+        "xai/grok-3": entry("xai", mode="responses", successor_model="xai/grok-4"),
+        "moonshot/kimi-k2": entry("moonshot", successor_model="<b>\n"),
+        "gpt-5": entry("openai", deprecation_date="soon"),
+        "gpt-image-1": entry("openai", mode="image_generation"),
+        "ft:gpt-4": entry("openai"),
+        "bedrock/us-east-1/claude": entry("bedrock"),
+        "azure/eu/gpt-4": entry("azure"),
+        "elsewhere/model": entry("elsewhere"),
+        "sample_spec": "not a model",
+    }
+
+    assert script.retirements_in(data) == {
+        "openai": {"gpt-4": {"date": "2026-10-23", "successor": "gpt-5.6-sol"}},
+        "xai": {"grok-3": {"date": "2026-10-23", "successor": "grok-4"}},
+        "moonshotai": {"kimi-k2": {"date": "2026-10-23"}},
+        "moonshotai-cn": {"kimi-k2": {"date": "2026-10-23"}},
+    }
+    with pytest.raises(ValueError, match="not an object"):
+        script.retirements_in([])
 
 
 def test_a_check_names_files_that_differ_are_missing_or_left_over(script, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,8 @@ def test_the_index_matches_the_providers_file(info):
         assert file == f"{info.id}.json"
         whole = json.loads((DATA / file).read_text(encoding="utf-8"))["providers"]
         assert list(whole) == [info.id]
-        assert {key: value for key, value in whole[info.id].items() if key != "models"} == row
+        later = ("models", "retirements")
+        assert {key: value for key, value in whole[info.id].items() if key not in later} == row
 
 
 def test_every_file_belongs_to_a_provider():
@@ -108,7 +110,18 @@ def test_models_can_be_used(info):
         assert each.api in APIS, each.id
         assert 0 < each.max_tokens <= each.context_window, each.id
         assert each.input in {("text",), ("text", "image")}, each.id
-        assert set(each.extra) <= {"inputLimits"}, each.id
+        assert set(each.extra) <= {"inputLimits", "retirement"}, each.id
+
+
+def test_retired_models_have_a_date_whether_they_are_listed_or_not():
+    listed = [
+        each.extra["retirement"] for info in INFOS.values() for each in info.all_models if "retirement" in each.extra
+    ]
+    others = [each for info in INFOS.values() for each in info.retirements.values()]
+
+    assert min(len(listed), len(others)) > 50
+    assert all(date.fromisoformat(each["date"]) for each in (*listed, *others))
+    assert all(info.model(each) is None for info in INFOS.values() for each in info.retirements)
 
 
 @each_provider

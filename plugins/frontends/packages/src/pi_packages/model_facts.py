@@ -1,11 +1,14 @@
-"""What the original pi's library says of models, in the shape of models.json; needs nothing but the standard library.
+"""What two libraries say of models, in the shape of models.json; needs nothing but the standard library.
 
-The library is the npm package ``@earendil-works/pi-ai`` (MIT). Its tarball has a JSON file per provider.
+The original pi's library is the npm package ``@earendil-works/pi-ai`` (MIT). Its tarball has a JSON file per provider.
+LiteLLM is the distribution ``litellm`` (MIT outside of its folder ``enterprise``). Its wheel has a JSON file that says
+of many models when their vendor ends them.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["convert_original", "number", "read_library", "without"]
+__all__ = ["RETIREMENT_DATA", "convert_original", "number", "read_library", "retirements_in", "without"]
 
 Plain = dict[str, Any]
 
@@ -24,6 +27,35 @@ _MAX_BYTES = 20_000_000
 
 _USUAL_RESIZE = {"maxWidth": 2000, "maxHeight": 2000, "maxBytes": 4718592, "jpegQuality": 80}
 """Said of nearly every model, and what pi does with pictures anyway."""
+
+
+RETIREMENT_DATA = "litellm/model_prices_and_context_window_backup.json"
+"""The file in the wheel of LiteLLM."""
+
+_MODES = ("chat", "responses")
+_DATE = r"\d{4}-\d\d-\d\d"
+_ID = r"[\w.:/@+ -]{1,120}"
+
+_PROVIDERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "anthropic": ("", ("anthropic",)),
+    "azure": ("azure/", ("azure-openai-responses",)),
+    "baseten": ("baseten/", ("baseten",)),
+    "bedrock": ("", ("amazon-bedrock",)),
+    "bedrock_converse": ("", ("amazon-bedrock",)),
+    "cerebras": ("cerebras/", ("cerebras",)),
+    "deepseek": ("deepseek/", ("deepseek",)),
+    "fireworks_ai": ("fireworks_ai/", ("fireworks",)),
+    "gemini": ("gemini/", ("google",)),
+    "github_copilot": ("github_copilot/", ("github-copilot",)),
+    "groq": ("groq/", ("groq",)),
+    "mistral": ("mistral/", ("mistral",)),
+    "moonshot": ("moonshot/", ("moonshotai", "moonshotai-cn")),
+    "openai": ("", ("openai",)),
+    "together_ai": ("together_ai/", ("together",)),
+    "vertex_ai-language-models": ("vertex_ai/", ("google-vertex",)),
+    "xai": ("xai/", ("xai",)),
+}
+"""LiteLLM's providers: what its names of their models begin with, and which providers of pi serve these models."""
 
 
 class Library(NamedTuple):
@@ -91,6 +123,40 @@ def _limits(limits: Mapping[str, Any]) -> Plain:
     """Return a model's limits of pictures and requests without those that every model has."""
     images = without(limits.get("images", {}), {"resize": _USUAL_RESIZE})
     return {key: value for key, value in {**limits, "images": images}.items() if value}
+
+
+def retirements_in(data: Any) -> dict[str, dict[str, dict[str, str]]]:
+    """Return when vendors end models for conversations, by pi's provider and the model's id, from LiteLLM's file.
+
+    Each is ``{"date": ..., "successor": ...}``, the latter where the vendor names a model to use instead. Names that a
+    model has in one region only are left out.
+
+    Raises:
+        ValueError: It is not LiteLLM's file.
+    """
+    if not isinstance(data, dict):
+        raise ValueError("it is not an object of models")  # noqa: TRY004 - a wrong file, not a wrong argument
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for name, each in data.items():
+        if (
+            not isinstance(each, dict)
+            or each.get("mode") not in _MODES
+            or each.get("litellm_provider") not in _PROVIDERS
+        ):
+            continue
+        prefix, providers = _PROVIDERS[each["litellm_provider"]]
+        model_id, date = name.removeprefix(prefix), _text(each.get("deprecation_date"), _DATE)
+        if date is None or model_id.startswith(("ft:", "bedrock/")) or (prefix == "azure/" and "/" in model_id):
+            continue
+        successor = _text(each.get("successor_model"), _ID)
+        retirement = {"date": date, **({"successor": successor.removeprefix(prefix)} if successor else {})}
+        for provider in providers:
+            found.setdefault(provider, {})[model_id] = retirement
+    return found
+
+
+def _text(value: object, form: str) -> str | None:
+    return value if isinstance(value, str) and re.fullmatch(form, value) else None
 
 
 def number(value: float) -> float:
