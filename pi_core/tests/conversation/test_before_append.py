@@ -229,7 +229,7 @@ async def test_a_plugin_is_asked_once_about_an_entry_that_cannot_be_written_yet(
     session = session_of(redactor, session_manager=stored)
     script.turn(text("Hello"))
     await session.prompt("hi")
-    store = stored.open_session.writer.stored
+    store = stored.writer.stored
     append, asked = store.append, len(redactor.types)
 
     def full(entries):

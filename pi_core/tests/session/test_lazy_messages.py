@@ -9,6 +9,7 @@ import pytest
 from pi_core import SessionManager
 from pi_core.agent.convert import convert_to_llm
 from pi_core.session.open_session import OpenSession
+from pi_core.session.stores import memory_store
 from pi_hookspecs import AssistantMessage, TextContent, ToolCall, UnknownEntry, UnknownMessage, UserMessage
 
 TEXTS = ("a", "b", "c", "d", "e")
@@ -32,7 +33,7 @@ def opened(host):
 def parsed(opened):
     """The numbers of the entries that were parsed since the context was built."""
     opened.build_session_context()
-    numbers = opened.open_session.writer.stored.entries.parsed
+    numbers = opened.writer.stored.entries.parsed
     numbers.clear()
     return numbers
 
@@ -47,7 +48,7 @@ def test_a_context_parses_no_more_than_the_last_answer(opened):
 
     assert len(context.messages) == 5
     assert context.model.model_id == "m"
-    assert opened.open_session.writer.stored.entries.parsed == [4]
+    assert opened.writer.stored.entries.parsed == [4]
 
 
 @pytest.mark.parametrize("place", [0, 3, -1, -5])
@@ -129,11 +130,11 @@ def test_calls_that_were_interrupted_are_found_from_the_end(opened):
     manager.append_message(answer("calls", "1"))
 
     assert [each.id for each in manager.interrupted_tool_calls()] == ["1"]
-    assert manager.open_session.writer.stored.entries.parsed == []
+    assert manager.writer.stored.entries.parsed == []
 
 
 def test_a_message_that_turns_out_to_be_damaged_keeps_its_place_and_is_sent_to_no_model(opened):
-    entries = opened.open_session.writer.stored.entries
+    entries = opened.writer.stored.entries
     whole = type(entries).__getitem__
 
     class Damaged(type(entries)):
@@ -173,9 +174,9 @@ def test_a_store_may_read_messages_without_entries(host):
     manager = SessionManager.create("/work", host=host)
     for text in TEXTS:
         manager.append_message(answer(text))
-    stored = SessionManager.open(manager.id, host=host).open_session.writer.stored
+    stored = SessionManager.open(manager.id, host=host).writer.stored
     stored.entries = Reads(stored.entries)
-    transcript = OpenSession(stored, report=print, begun=True)
+    transcript = OpenSession(memory_store(), stored, begun=True)
     transcript.append_message(answer("f"))
 
     messages = transcript.context.get().messages

@@ -110,14 +110,14 @@ def test_appending_reads_no_earlier_entry(host):
         manager.append_message(answer())
     again = SessionManager.open(manager.id, host=host)
     list(again.build_session_context().messages)
-    again.open_session.writer.stored.entries.parsed.clear()
+    again.writer.stored.entries.parsed.clear()
 
     again.append_message(answer("new"))
     again.append_thinking_level_change("high")
 
     assert context_texts(again)[-1] == "new"
     assert again.build_session_context().thinking_level == "high"
-    assert again.open_session.writer.stored.entries.parsed == []
+    assert again.writer.stored.entries.parsed == []
 
 
 class TestCompaction:
@@ -174,7 +174,7 @@ class TestCompaction:
         again = SessionManager.open(manager.id, host=host)
 
         assert context_texts(again) == ["(short)", "kept", "new"]
-        assert set(again.open_session.writer.stored.entries.parsed) == {10, 11, 12}
+        assert set(again.writer.stored.entries.parsed) == {10, 11, 12}
 
 
 class TestEdits:

@@ -75,7 +75,7 @@ class TestBranchedSession:
         assert ids(manager) == [first]
 
     def test_of_one_that_cannot_be_stored_goes_on_in_memory(self, saved, store, full):
-        saved.open_session.writer.stored.failure = full
+        saved.writer.stored.failure = full
         last = saved.append_message(ANSWER)
 
         saved.create_branched_session(last)
@@ -167,7 +167,7 @@ def test_a_new_session_takes_the_place_of_this_one(manager):
 
 def test_another_session_takes_the_place_of_this_one(saved, host):
     manager = SessionManager.create("/work", host=host)
-    before = manager.open_session.writer.stored
+    before = manager.writer.stored
 
     manager.set_session_file(saved.id)
 

@@ -129,11 +129,12 @@ class TestWriter:
 class TestTranscript:
     @pytest.fixture
     def transcript(self):
-        return OpenSession(MemorySession(HEADER), report=print)
+        return OpenSession(memory_store(), MemorySession(HEADER))
 
     def test_an_entry_goes_through_all_parts(self):
         stored, appended = MemorySession(HEADER), []
-        transcript = OpenSession(stored, report=print, on_append=appended.append)
+        transcript = OpenSession(memory_store(), stored)
+        transcript.on_append = appended.append
 
         first = transcript.append_message(UserMessage(content="hi", timestamp=1))
         transcript.append_label_change(first, "start")
@@ -147,7 +148,7 @@ class TestTranscript:
     def test_entries_that_are_not_stored_yet_follow_those_that_are(self):
         stored = MemorySession(HEADER, [entry("a", None)])
 
-        transcript = OpenSession(stored, report=print, begun=True, waiting=[entry("b", "a")])
+        transcript = OpenSession(memory_store(), stored, begun=True, waiting=[entry("b", "a")])
         transcript.append_message(ANSWER)
 
         assert [each.id for each in stored.entries] == ["a", "b", transcript.leaf_id]
@@ -185,7 +186,7 @@ class TestFinding:
 
 class TestForks:
     def test_a_path_without_an_answer_waits_to_be_stored(self):
-        transcript = OpenSession(MemorySession(HEADER), report=print)
+        transcript = OpenSession(memory_store(), MemorySession(HEADER))
         transcript.append_message(UserMessage(content="hi", timestamp=1))
         transcript.append_message(ANSWER)
 

@@ -68,7 +68,7 @@ def perform(manager, operation):
 
     if name == "fail":
         failure = OSError(errno.ENOSPC, "No space left on device") if arguments[0] else None
-        manager.open_session.writer.stored.failure = failure
+        manager.writer.stored.failure = failure
     elif name == "look":
         manager.build_session_context(), manager.name, manager.get_label("x"), manager.get_tree(), manager.stats()
     elif name == "branch_with_summary":

@@ -100,7 +100,7 @@ def test_the_branch_of_plugins_is_without_records(conversation):
 def test_a_store_without_a_record_index_is_not_read_for_the_plugins_branch(conversation):
     branch = conversation.get_branch(records=False)
 
-    assert (len(branch), conversation.open_session.writer.stored.entries.parsed) == (4, [])
+    assert (len(branch), conversation.writer.stored.entries.parsed) == (4, [])
 
 
 def test_a_record_counts_among_all_messages_only(conversation):

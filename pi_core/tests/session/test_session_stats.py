@@ -80,7 +80,7 @@ def test_what_is_counted_once_is_not_parsed_again(host):
     again.stats()
     again.stats()
 
-    assert again.open_session.writer.stored.entries.parsed == [0]
+    assert again.writer.stored.entries.parsed == [0]
 
 
 def test_the_wire_has_the_names_of_the_contract():

@@ -57,7 +57,7 @@ def test_an_opened_session_is_stored_to_at_once(manager, host):
     again = SessionManager.open(manager.id, host=host)
     again.append_custom_entry("todo")
 
-    assert again.open_session.writer.stored.appends == [[again.leaf_id]]
+    assert again.writer.stored.appends == [[again.leaf_id]]
 
 
 def test_entries_that_cannot_be_stored_wait_in_order_and_go_with_the_next(manager, stored, full):
@@ -166,7 +166,7 @@ def test_a_store_that_has_blocked_pi_is_asked_again_at_the_end_of_the_turn_and_n
     waiting.append(manager.append_message(USER))
     assert stored.appends == []
 
-    manager.open_session.writer.sync()
+    manager.writer.sync()
 
     assert stored.appends == [waiting]
 

@@ -103,7 +103,7 @@ class TestWhatIsParsed:
         return SessionManager.open(manager.id, host=host)
 
     def parsed(self, manager):
-        return manager.open_session.writer.stored.entries.parsed
+        return manager.writer.stored.entries.parsed
 
     def test_nothing_for_the_tree_and_the_branch(self, opened):
         assert [node.type for node in opened.get_tree()] == ["message"]
@@ -117,7 +117,7 @@ class TestWhatIsParsed:
 
     def test_what_comes_after_an_entry(self, opened):
         entries = opened.get_entries()
-        labelled = opened.open_session.tree.id(3)
+        labelled = opened.tree.id(3)
 
         assert [entry.type for entry in entries.after(labelled)] == ["message"]
         assert len(entries.after(opened.leaf_id)) == 0

@@ -134,10 +134,10 @@ class Bill:
 
     def _own_entries(self) -> Entries:
         """Return the entries made since the bill began; a resumed or forked session has many earlier ones."""
-        opened = self._session.runtime.manager.open_session
-        entries = opened.tree.entries()
-        if self._begun[0] is not opened:
-            self._begun = opened, _first_since(entries, self.started)
+        tree = self._session.runtime.manager.tree
+        entries = tree.entries()
+        if self._begun[0] is not tree:
+            self._begun = tree, _first_since(entries, self.started)
         return entries[self._begun[1] :]
 
 

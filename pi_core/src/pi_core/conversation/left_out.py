@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pi_core.session import SessionManager
-    from pi_core.session.open_session import OpenSession
+    from pi_core.session.tree import SessionTree
     from pi_hookspecs import Context, LeftOut, Model
     from pi_hookspecs.messages import AssistantMessage, Message
 
@@ -49,17 +49,16 @@ class LeftOutParts:
     def __init__(self, manager: SessionManager) -> None:
         self.request: Context | None = None
         self._manager = manager
-        self._session: OpenSession | None = None
+        self._tree: SessionTree | None = None
         self._seen = 0
         self._parts: dict[str, Mapping[str, Any]] = {}
 
     @property
     def parts(self) -> Mapping[str, Mapping[str, Any]]:
         """The data of the parts that are left out, by the ids of their entries."""
-        session = self._manager.open_session
-        if session is not self._session:
-            self._session, self._seen, self._parts = session, 0, {}
-        tree = session.tree
+        tree = self._manager.tree
+        if tree is not self._tree:  # another session was opened
+            self._tree, self._seen, self._parts = tree, 0, {}
         if self._seen < len(tree):
             numbers = tree.of_type("custom") if not self._seen else range(self._seen, len(tree))
             self._seen = len(tree)

@@ -7,8 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import define
-
 from pi_core.session import ReadOnlySession
 from pi_core.session.lookup import find_by_prefix
 from pi_core.session.open_session import OpenSession
@@ -17,7 +15,6 @@ from pi_hookspecs import SearchableStore, UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_core.host import PluginHost
     from pi_core.session.stores import ChosenStore
     from pi_hookspecs import SessionInfo, SessionMatch, SessionPlace, SessionStore, StoredSession
 
@@ -51,7 +48,7 @@ class StoredSessions:
     async def open(self, reference: str) -> ReadOnlySession:
         """Read a stored session."""
         stored = await asyncio.to_thread(self._open, self._store(), reference)
-        return ReadOnlySession(_Viewed(OpenSession(stored, report=lambda _: None, begun=True)))
+        return ReadOnlySession(OpenSession(self._chosen(), stored, begun=True))
 
     async def search(self, query: str, cwd: str | Path | None = None, limit: int = 50) -> Sequence[SessionMatch]:
         """Search the sessions of a working directory, or all."""
@@ -82,15 +79,6 @@ class StoredSessions:
             stored = store.open(find_by_prefix(reference, store.list(), str(self._cwd)).path)
         stored.close()  # its entries stay readable, and its lock is for sessions that append
         return stored
-
-
-@define(eq=False)
-class _Viewed:
-    """A session opened for reading only; a ``SessionSource``."""
-
-    open_session: OpenSession
-    is_persisted: bool = True
-    plugin_host: PluginHost | None = None
 
 
 def _folder(cwd: str | Path | None) -> str | None:

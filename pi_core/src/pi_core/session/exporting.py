@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.host.registry import Registered
-    from pi_core.session.view import SessionSource
+    from pi_core.session.open_session import OpenSession
     from pi_core.settings import Settings
     from pi_hookspecs import Renderer, Theme, Tool
 
@@ -34,7 +34,7 @@ _HOOK = "register_exporters"
 
 
 def export_session(
-    session: SessionSource,
+    session: OpenSession,
     path: str | Path | None = None,
     *,
     host: PluginHost | None = None,
@@ -68,8 +68,7 @@ def export_session(
     host = host or session.plugin_host
     export_format = export_format or _format_of_suffix(path, host)
     if export_format == JSONL:
-        opened = session.open_session
-        return export_jsonl(opened, _resolve_path(path or f"pi-session-{opened.header.id}.jsonl", cwd), clean)
+        return export_jsonl(session, _resolve_path(path or f"pi-session-{session.id}.jsonl", cwd), clean)
     exporter = _exporter(host, export_format)
     _check_exportable(session, exporter.name)
     assert host is not None  # noqa: S101 - an exporter was found
@@ -126,14 +125,14 @@ def _exporter(host: PluginHost | None, export_format: str) -> Registered:
     )
 
 
-def _check_exportable(session: SessionSource, export_format: str) -> None:
+def _check_exportable(session: OpenSession, export_format: str) -> None:
     if export_format == HTML and not session.is_persisted:  # like the original, whose clients expect this
         raise UserError("Cannot export in-memory session to HTML")
-    if not any(True for _ in session.open_session.tree.entries().of_type("message")):
+    if not any(True for _ in session.entries().of_type("message")):
         raise UserError(NOTHING_TO_EXPORT)
 
 
-def _run_exporter(exporter: Registered, session: SessionSource, request: ExportRequest) -> bytes:
+def _run_exporter(exporter: Registered, session: OpenSession, request: ExportRequest) -> bytes:
     try:
         document = exporter.thing.export(ReadOnlySession(session), request)
     except PiError:
@@ -168,9 +167,8 @@ def _theme(name: str, themes: Mapping[str, Theme], host: PluginHost) -> Theme | 
     )
 
 
-def _default_name(session: SessionSource, exporter: Registered) -> str:
-    file = session.open_session.writer.stored.file
-    stem = file.stem if file is not None else session.open_session.header.id
+def _default_name(session: OpenSession, exporter: Registered) -> str:
+    stem = session.file.stem if session.file is not None else session.id
     return f"pi-session-{stem}{exporter.thing.suffixes[0]}"
 
 

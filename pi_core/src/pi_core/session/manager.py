@@ -1,47 +1,32 @@
-"""``SessionManager``: creates, opens and forks sessions, and switches between them; ``OpenSession`` does the rest."""
+"""``SessionManager``: where a session comes from, and how it is replaced by another one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
 from pi_core.session import lookup
-from pi_core.session.append_hook import AppendHook
 from pi_core.session.forks import fork_path, fork_stored
 from pi_core.session.open_session import OpenSession
 from pi_core.session.stores import NoStore, memory_store, resolve_store, store_or_memory
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
-    import builtins  # the method ``list`` hides the type
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from typing import Any
 
     from pi_core.host import PluginHost
-    from pi_core.session.context import Projected
-    from pi_core.session.instructions import Instructions
-    from pi_core.session.nodes import TreeNode
-    from pi_core.session.stats import SessionStats
     from pi_core.session.stores import ChosenStore
-    from pi_core.session.tree import Entries
     from pi_hookspecs import (
-        AgentMessage,
-        AssistantMessage,
-        Content,
         SessionEntry,
         SessionHeader,
         StoredSession,
-        ToolCall,
-        Usage,
     )
-    from pi_hookspecs.messages import UserContent
-    from pi_hookspecs.session_context import ModelChoice, SessionContext
 
 __all__ = ["SessionManager"]
 
 
-class SessionManager:
-    """The open session, as a tree of entries, and its store.
+class SessionManager(OpenSession):
+    """The open session and its store: creates, opens and forks sessions, and switches from one to another.
 
     Create a manager with ``create``, ``open``, ``continue_recent``, ``in_memory``, ``fork_from`` or ``import_jsonl``.
 
@@ -51,25 +36,7 @@ class SessionManager:
         host: The plugins; one of them registers the store of the setting ``sessionStore`` (default ``jsonl``). None
             uses the installed plugins.
         environ: Environment variables; None uses the environment of the process.
-
-    Attributes:
-        open_session: The open session and its parts; replaced when the manager switches to another session.
-        notices: Notices for the user, in full sentences: damage, another process, entries that cannot be stored.
-        on_problem: Called with each new notice.
-        on_append: Called with each entry that is appended.
-        append_hook: Lets plugins change entries before they are stored; a conversation connects it.
     """
-
-    def __init__(
-        self, chosen: ChosenStore, stored: StoredSession, *, begun: bool = False, notices: Sequence[str] = ()
-    ) -> None:
-        self.notices: list[str] = []
-        self.on_problem: Callable[[str], None] | None = None
-        self.on_append: Callable[[SessionEntry], None] | None = None
-        self.append_hook = AppendHook()
-        self._chosen = chosen
-        self.open_session = self._open(stored, begun=begun)
-        self.notices += notices
 
     # Creating a manager
 
@@ -189,47 +156,7 @@ class SessionManager:
     find = staticmethod(lookup.find_session)
     find_by_id = staticmethod(lookup.find_session_by_id)
 
-    # Properties
-
-    @property
-    def header(self) -> SessionHeader:
-        """The session's id, time and working directory."""
-        return self.open_session.header
-
-    @property
-    def id(self) -> str:
-        """The session's id."""
-        return self.open_session.header.id
-
-    @property
-    def cwd(self) -> str:
-        """The working directory that the session belongs to."""
-        return self.open_session.header.cwd
-
-    @property
-    def name(self) -> str | None:
-        """The latest name that the user gave the session, if any."""
-        return self.open_session.names.name
-
-    @property
-    def leaf_id(self) -> str | None:
-        """The entry that the next one will follow."""
-        return self.open_session.leaf_id
-
-    @property
-    def file(self) -> Path | None:
-        """The session's file, which may not exist yet; None if it has none."""
-        return self.open_session.writer.stored.file
-
-    @property
-    def reference(self) -> str:
-        """The reference with which ``open`` finds the session again."""
-        return self.open_session.writer.stored.reference
-
-    @property
-    def plugin_host(self) -> PluginHost | None:
-        """The plugins that the session was created with; None for one in memory."""
-        return self._chosen.host
+    # The store
 
     @property
     def session_dir(self) -> Path | None:
@@ -254,231 +181,6 @@ class SessionManager:
             return self._chosen
         found = resolve_store(self.cwd, host=host)
         return self._chosen if found.in_memory else found
-
-    @property
-    def is_persisted(self) -> bool:
-        """Whether the session is stored, beginning with the first prompt."""
-        return not self._chosen.in_memory
-
-    @property
-    def is_saved(self) -> bool:
-        """Whether all entries of the session are stored now."""
-        return self.is_persisted and self.open_session.writer.begun and not self.open_session.writer.waiting
-
-    # Reading, appending and storing, implemented by the parts
-
-    def entry(self, entry_id: str) -> SessionEntry | None:
-        """Return the entry with this id; None if there is none."""
-        return self.open_session.tree.get(entry_id)
-
-    get_entry = entry
-
-    def entries(self) -> Entries:
-        """Return a snapshot of all entries, oldest first."""
-        return self.open_session.tree.entries()
-
-    get_entries = entries
-
-    def get_children(self, parent_id: str | None) -> builtins.list[SessionEntry]:
-        """Return the entries that follow an entry, oldest first; for None, the roots."""
-        return self.open_session.tree.get_children(parent_id)
-
-    def get_leaf_entry(self) -> SessionEntry | None:
-        """Return the leaf entry; None if the next entry will be a root."""
-        return self.open_session.tree.leaf_entry()
-
-    def get_current_branch(self, from_id: str | None = None, *, records: bool = True) -> Entries:
-        """Return the entries from the root to an entry, or to the leaf; empty for an unknown id.
-
-        Args:
-            from_id: The last entry of the branch; None uses the leaf.
-            records: Whether to include records of prompt and tools (``SystemMessage.is_record``).
-        """
-        return self.open_session.get_branch(from_id, records=records)
-
-    get_branch = get_current_branch
-
-    def get_tree(self) -> Sequence[TreeNode]:
-        """Return the roots of the tree; an entry whose parent is missing is a root."""
-        return self.open_session.get_tree()
-
-    def get_label(self, entry_id: str) -> str | None:
-        """Return an entry's label; None if it has none."""
-        return self.open_session.names.label(entry_id)
-
-    def stats(self) -> SessionStats:
-        """Return counts, tokens and cost of the whole session, all branches together."""
-        return self.open_session.stats()
-
-    def build_session_context(self, leaf_id: str | None = None) -> SessionContext:
-        """Return the context of the branch; it is updated as the branch grows, not rebuilt.
-
-        Args:
-            leaf_id: The end of the branch; None uses the leaf.
-
-        Raises:
-            UserError: There is no such entry.
-        """
-        return self.open_session.context.get(leaf_id)
-
-    def build_session_projection(self) -> builtins.list[Projected]:
-        """Return the messages of the context, each with its entry."""
-        return self.open_session.context.projection()
-
-    def interrupted_tool_calls(self) -> tuple[ToolCall, ...]:
-        """Return the calls of the last answer without a result; while idle this means that the process was killed.
-
-        They are never run again. A front end marks them as interrupted; the conversion of messages adds a placeholder
-        for each missing result.
-        """
-        return self.open_session.context.interrupted_calls()
-
-    def selected_model(self) -> ModelChoice | None:
-        """Return the model that was selected last on the branch; for a virtual model, no answer names it."""
-        return self.open_session.context.selected_model()
-
-    def last_answer(self) -> AssistantMessage | None:
-        """Return the last successful answer on the branch, compacted or not; None if there is none."""
-        return self.open_session.context.last_answer()
-
-    def recorded_instructions(self) -> Instructions:
-        """Return the recorded prompt and tools; the same object until a record is added or the leaf moves."""
-        return self.open_session.records.instructions()
-
-    def conversation(self) -> builtins.list[AgentMessage]:
-        """Return the messages of the context, all parsed, without damaged messages and records."""
-        return self.open_session.conversation()
-
-    def message_lines(self, messages: Iterable[AgentMessage]) -> Iterator[bytes]:
-        """Yield messages of the conversation as JSON, without a newline: as they are stored, where that is possible."""
-        return self.open_session.context.lines(messages)
-
-    def append_message(self, message: AgentMessage) -> str:
-        """Append a message; a plugin's message becomes a custom message entry.
-
-        Raises:
-            PiError: The message is a summary, which another method appends.
-        """
-        return self.open_session.append_message(message)
-
-    def append_custom_message_entry(
-        self, custom_type: str, content: str | Sequence[UserContent], *, display: bool = True, details: Any = None
-    ) -> str:
-        """Append a plugin's message, which the model sees."""
-        return self.open_session.append_custom_message_entry(custom_type, content, display=display, details=details)
-
-    def append_custom_entry(self, custom_type: str, data: Any = None) -> str:
-        """Append a plugin's data, outside the model's context."""
-        return self.open_session.append_custom_entry(custom_type, data)
-
-    def append_model_change(self, provider: str, model_id: str) -> str:
-        """Record a change of the model."""
-        return self.open_session.append_model_change(provider, model_id)
-
-    def append_thinking_level_change(self, thinking_level: str) -> str:
-        """Record a change of the reasoning effort."""
-        return self.open_session.append_thinking_level_change(thinking_level)
-
-    def append_compaction(
-        self,
-        summary: str,
-        first_kept_entry_id: str,
-        tokens_before: int,
-        details: Any = None,
-        *,
-        from_hook: bool | None = None,
-        usage: Usage | None = None,
-    ) -> str:
-        """Replace everything before an entry of the branch with a summary in the model's context.
-
-        The new entry contains the recorded prompt and tools of the branch, and replaces the records before it.
-        """
-        return self.open_session.append_compaction(
-            summary, first_kept_entry_id, tokens_before, details, from_hook=from_hook, usage=usage
-        )
-
-    def append_session_info(self, name: str | None) -> str:
-        """Name the session; an empty name removes the name."""
-        return self.open_session.append_session_info(name)
-
-    def append_label_change(self, target_id: str, label: str | None) -> str:
-        """Label an entry; None removes its label.
-
-        Raises:
-            UserError: There is no such entry.
-        """
-        return self.open_session.append_label_change(target_id, label)
-
-    def append_usage(self, kind: str, provider: str, model: str, usage: Usage, note: str | None = None) -> str:
-        """Record the usage of a request outside the conversation; ``kind`` is its purpose."""
-        return self.open_session.append_usage(kind, provider, model, usage, note)
-
-    def append_context_edit(self, target_id: str, replacement: str | Sequence[Content] | None) -> str:
-        """Replace the content of an entry in the model's context; None removes the entry from it.
-
-        Raises:
-            UserError: There is no such entry.
-        """
-        return self.open_session.append_context_edit(target_id, replacement)
-
-    def append_entry(self, entry: SessionEntry) -> str:
-        """Append a copy of an entry, with a new id, parent and timestamp."""
-        return self.open_session.append_entry(entry)
-
-    def navigate_to(self, entry_id: str) -> None:
-        """Make an earlier entry the leaf, which the next entry follows; no entry is changed or removed.
-
-        Raises:
-            UserError: There is no such entry.
-        """
-        self.open_session.tree.move_to(entry_id)
-
-    branch = navigate_to
-
-    def reset_leaf(self) -> None:
-        """Move the leaf before the first entry, so that the next entry is a new root."""
-        self.open_session.tree.move_to_start()
-
-    def branch_with_summary(
-        self,
-        branch_from_id: str | None,
-        summary: str,
-        details: Any = None,
-        *,
-        from_hook: bool | None = None,
-        usage: Usage | None = None,
-    ) -> str:
-        """Continue from an earlier entry, or from the start if None, with a summary of the abandoned branch.
-
-        Raises:
-            UserError: There is no such entry.
-        """
-        return self.open_session.branch_with_summary(branch_from_id, summary, details, from_hook=from_hook, usage=usage)
-
-    def begin_storing(self) -> None:
-        """Store the waiting entries, and from now on each entry, even without an answer."""
-        self.open_session.writer.begin()
-
-    def stop_storing(self) -> None:
-        """Stop storing and using the store, in a forked child of the process that owns the session."""
-        self.open_session.writer.stop()
-
-    def close(self) -> None:
-        """Try once more to store the waiting entries, and close the stored session."""
-        self.open_session.writer.close()
-
-    def sync(self) -> None:
-        """End a turn: store waiting entries, and sync them to disk if the setting ``sessionSync`` is ``turn``."""
-        if self._chosen.place.sync == "turn":
-            self.open_session.writer.sync()
-        elif self.open_session.writer.begun:
-            self.open_session.writer.flush()
-
-    def notice(self, message: str) -> None:
-        """Add a notice for the user, in full sentences."""
-        self.notices.append(message)
-        if self.on_problem is not None:
-            self.on_problem(message)
 
     # Aliases with the names of the TypeScript pi
 
@@ -539,13 +241,12 @@ class SessionManager:
 
     def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> Path | None:
         """Like ``create_branched_session``, but by default without the entry itself."""
-        old, tree = self.open_session, self.open_session.tree
-        number = tree.require(entry_id)
-        numbers = tree.path_to(number if position == "at" else tree.parent(number))
-        labels = old.labels_of(numbers)
-        fork = fork_path(self._chosen, old, numbers)
+        number = self.tree.require(entry_id)
+        numbers = self.tree.path_to(number if position == "at" else self.tree.parent(number))
+        labels = self.labels_of(numbers)
+        fork = fork_path(self._chosen, self, numbers)
         self._replace(fork.stored, begun=fork.begun, waiting=fork.waiting)
-        self.open_session.set_labels(labels)
+        self.set_labels(labels)
         return self.file
 
     # Export and import
@@ -558,7 +259,7 @@ class SessionManager:
         """
         from pi_core.session.jsonl import export_jsonl
 
-        return export_jsonl(self.open_session, path)
+        return export_jsonl(self, path)
 
     export_to_jsonl = export_jsonl
 
@@ -588,20 +289,5 @@ class SessionManager:
     import_beside = import_copy  # the name in 1.0
 
     def _replace(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> None:
-        self.open_session.writer.close()
-        self.open_session = self._open(stored, begun=begun, waiting=waiting)
-
-    def _open(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> OpenSession:
-        return OpenSession(
-            stored,
-            report=self.notice,
-            on_append=self._on_entry_appended,
-            append_hook=None if self._chosen.in_memory else self.append_hook,
-            begun=begun,
-            waiting=waiting,
-            plugin=getattr(self._chosen.store, "plugin", "(program)"),
-        )
-
-    def _on_entry_appended(self, entry: SessionEntry) -> None:
-        if self.on_append is not None:
-            self.on_append(entry)
+        self.writer.close()
+        self._take(stored, begun=begun, waiting=waiting)

@@ -1,4 +1,4 @@
-"""``OpenSession``: one session, with its tree of entries, the context of its branch, and the writer that stores them.
+"""``OpenSession``: what is read from a session and appended to it, with the parts that it is made of.
 
 Each entry that is appended goes through all parts in order: tree, context, records, labels, writer.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import evolve
 
 import pi_hookspecs  # loads the classes of rare entries on first use
+from pi_core.session.append_hook import AppendHook
 from pi_core.session.context import BranchContext
 from pi_core.session.ids import milliseconds, new_entry_id, timestamp
 from pi_core.session.instructions import BranchRecords, is_record, is_record_at
@@ -21,14 +22,19 @@ from pi_hookspecs.errors import PiError
 from pi_hookspecs.messages import AssistantMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from pi_core.session.append_hook import AppendHook
+    from pi_core.host import PluginHost
+    from pi_core.session.context import Projected
+    from pi_core.session.instructions import Instructions
     from pi_core.session.nodes import TreeNode
     from pi_core.session.stats import SessionStats, StatsCounter
+    from pi_core.session.stores import ChosenStore
     from pi_core.session.tree import Entries
-    from pi_hookspecs import AgentMessage, Content, SessionEntry, StoredSession, Usage
+    from pi_hookspecs import AgentMessage, Content, SessionEntry, StoredSession, ToolCall, Usage
     from pi_hookspecs.messages import UserContent
+    from pi_hookspecs.session_context import ModelChoice, SessionContext
 
 __all__ = ["OpenSession"]
 
@@ -39,61 +45,145 @@ class OpenSession:
     """A session that is or will be stored. Methods that append return the id of the new entry, which is the new leaf.
 
     Args:
+        chosen: The store of the session, and the plugins that supply it.
         stored: The stored session, to which entries are appended.
-        report: Called with each notice for the user, in full sentences: damage, another process, a failing store.
-        on_append: Called with each entry that is appended.
-        append_hook: Lets plugins change entries before they are stored.
         begun: Whether the session is stored already.
         waiting: Entries that are not stored yet, oldest first; they follow the entries of ``stored``.
-        plugin: The plugin of the store.
+        notices: The first notices.
 
     Attributes:
         header: The session's id, time and working directory.
-        tree: The tree of entries.
+        tree: The tree of entries; another object for each session that is opened here.
         context: The model's context of the branch.
         records: The system prompt and tools that the branch has recorded.
         names: Labels of entries and the name of the session.
         writer: Stores entries.
+        notices: Notices for the user, in full sentences: damage, another process, entries that cannot be stored.
+        on_problem: Called with each new notice.
+        on_append: Called with each entry that is appended.
+        append_hook: Lets plugins change entries before they are stored; a conversation connects it.
     """
 
     def __init__(
         self,
+        chosen: ChosenStore,
         stored: StoredSession,
         *,
-        report: Callable[[str], None],
-        on_append: Callable[[SessionEntry], None] | None = None,
-        append_hook: AppendHook | None = None,
         begun: bool = False,
         waiting: Sequence[SessionEntry] = (),
-        plugin: str = "(program)",
+        notices: Sequence[str] = (),
     ) -> None:
-        self.header = stored.header
-        self.tree = SessionTree(stored.entries)
+        self.notices: list[str] = []
+        self.on_problem: Callable[[str], None] | None = None
+        self.on_append: Callable[[SessionEntry], None] | None = None
+        self.append_hook = AppendHook()
+        self._chosen = chosen
+        self._take(stored, begun=begun, waiting=waiting)
+        self.notices += notices
+
+    def _take(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> None:
+        """Make the parts for a stored session."""
+        tree = SessionTree(stored.entries)
         for entry in waiting:
-            self.tree.append(entry)
-        self.context = BranchContext(self.tree, self.header)
-        self.records = BranchRecords(self.tree)
-        self.names = Names(self.tree)
-        self.writer = SessionWriter(stored, report, hook=append_hook, begun=begun, waiting=waiting, plugin=plugin)
-        self._on_append = on_append
+            tree.append(entry)
+        self.header, self.tree = stored.header, tree
+        self.context = BranchContext(tree, stored.header)
+        self.records = BranchRecords(tree)
+        self.names = Names(tree)
+        self.writer = SessionWriter(
+            stored,
+            self.notice,
+            hook=None if self._chosen.in_memory else self.append_hook,
+            begun=begun,
+            waiting=waiting,
+            plugin=getattr(self._chosen.store, "plugin", "(program)"),
+        )
         self._stats: StatsCounter | None = None
-        if count := self.tree.repeated_ids:
-            report(
+        if count := tree.repeated_ids:
+            self.notice(
                 f"Session {self.writer.place} has {count} {'entry' if count == 1 else 'entries'} with an id that a "
                 "later entry has too; the later one is used. `pi sessions fsck` lists them."
             )
-        if count := self.tree.missing_parents:
-            report(
+        if count := tree.missing_parents:
+            self.notice(
                 f"Session {self.writer.place} has {count} {'entry' if count == 1 else 'entries'} whose parent is not in"
                 " the file; what came before it is not part of the conversation. `pi sessions fsck` lists them."
             )
 
-    # Reading
+    def notice(self, message: str) -> None:
+        """Add a notice for the user, in full sentences."""
+        self.notices.append(message)
+        if self.on_problem is not None:
+            self.on_problem(message)
+
+    # Properties
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.header.id
+
+    @property
+    def cwd(self) -> str:
+        """The working directory that the session belongs to."""
+        return self.header.cwd
+
+    @property
+    def name(self) -> str | None:
+        """The latest name that the user gave the session, if any."""
+        return self.names.name
 
     @property
     def leaf_id(self) -> str | None:
-        """The entry that the next entry will follow."""
+        """The entry that the next one will follow."""
         return self.tree.id(self.tree.leaf)
+
+    @property
+    def file(self) -> Path | None:
+        """The session's file, which may not exist yet; None if it has none."""
+        return self.writer.stored.file
+
+    @property
+    def reference(self) -> str:
+        """The reference with which ``SessionManager.open`` finds the session again."""
+        return self.writer.stored.reference
+
+    @property
+    def plugin_host(self) -> PluginHost | None:
+        """The plugins that the session was created with; None for one in memory."""
+        return self._chosen.host
+
+    @property
+    def is_persisted(self) -> bool:
+        """Whether the session is stored, beginning with the first prompt."""
+        return not self._chosen.in_memory
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether all entries of the session are stored now."""
+        return self.is_persisted and self.writer.begun and not self.writer.waiting
+
+    # Reading
+
+    def entry(self, entry_id: str) -> SessionEntry | None:
+        """Return the entry with this id; None if there is none."""
+        return self.tree.get(entry_id)
+
+    get_entry = entry
+
+    def entries(self) -> Entries:
+        """Return a snapshot of all entries, oldest first."""
+        return self.tree.entries()
+
+    get_entries = entries
+
+    def get_children(self, parent_id: str | None) -> list[SessionEntry]:
+        """Return the entries that follow an entry, oldest first; for None, the roots."""
+        return self.tree.get_children(parent_id)
+
+    def get_leaf_entry(self) -> SessionEntry | None:
+        """Return the leaf entry; None if the next entry will be a root."""
+        return self.tree.leaf_entry()
 
     def get_branch(self, from_id: str | None = None, *, records: bool = True) -> Entries:
         """Return the entries from the root to an entry, or to the leaf; empty for an unknown id.
@@ -111,14 +201,59 @@ class OpenSession:
             numbers = [number for number in path if not is_record_at(self.tree, number)]
         return self.tree.without_records(numbers)
 
+    get_current_branch = get_branch
+
     def get_tree(self) -> Sequence[TreeNode]:
         """Return the roots of the tree; an entry whose parent is missing is a root."""
         return roots(self.tree, self.names)
+
+    def get_label(self, entry_id: str) -> str | None:
+        """Return an entry's label; None if it has none."""
+        return self.names.label(entry_id)
+
+    def build_session_context(self, leaf_id: str | None = None) -> SessionContext:
+        """Return the context of the branch; it is updated as the branch grows, not rebuilt.
+
+        Args:
+            leaf_id: The end of the branch; None uses the leaf.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        return self.context.get(leaf_id)
+
+    def build_session_projection(self) -> list[Projected]:
+        """Return the messages of the context, each with its entry."""
+        return self.context.projection()
+
+    def interrupted_tool_calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls of the last answer without a result; while idle this means that the process was killed.
+
+        They are never run again. A front end marks them as interrupted; the conversion of messages adds a placeholder
+        for each missing result.
+        """
+        return self.context.interrupted_calls()
+
+    def selected_model(self) -> ModelChoice | None:
+        """Return the model that was selected last on the branch; for a virtual model, no answer names it."""
+        return self.context.selected_model()
+
+    def last_answer(self) -> AssistantMessage | None:
+        """Return the last successful answer on the branch, compacted or not; None if there is none."""
+        return self.context.last_answer()
+
+    def recorded_instructions(self) -> Instructions:
+        """Return the recorded prompt and tools; the same object until a record is added or the leaf moves."""
+        return self.records.instructions()
 
     def conversation(self) -> list[AgentMessage]:
         """Return the messages of the context, all parsed, without damaged messages and records."""
         messages = self.context.get().messages
         return [message for message in messages if message.role != DAMAGED and not is_record(message)]
+
+    def message_lines(self, messages: Iterable[AgentMessage]) -> Iterator[bytes]:
+        """Yield messages of the conversation as JSON, without a newline: as they are stored, where that is possible."""
+        return self.context.lines(messages)
 
     def stats(self) -> SessionStats:
         """Return counts, tokens and cost of the whole session, all branches together."""
@@ -126,7 +261,7 @@ class OpenSession:
 
         if self._stats is None:
             self._stats = StatsCounter(self.tree)
-        return self._stats.count(self.header.id, self.writer.stored.file)
+        return self._stats.count(self.id, self.file)
 
     def holds_answer(self, numbers: Sequence[int]) -> bool:
         """Return whether one of these entries is an answer of the model, reading the newest first."""
@@ -270,6 +405,41 @@ class OpenSession:
             usage=usage,
         )
 
+    # Moving the leaf, and storing
+
+    def navigate_to(self, entry_id: str) -> None:
+        """Make an earlier entry the leaf, which the next entry follows; no entry is changed or removed.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        self.tree.move_to(entry_id)
+
+    branch = navigate_to
+
+    def reset_leaf(self) -> None:
+        """Move the leaf before the first entry, so that the next entry is a new root."""
+        self.tree.move_to_start()
+
+    def begin_storing(self) -> None:
+        """Store the waiting entries, and from now on each entry, even without an answer."""
+        self.writer.begin()
+
+    def stop_storing(self) -> None:
+        """Stop storing and using the store, in a forked child of the process that owns the session."""
+        self.writer.stop()
+
+    def sync(self) -> None:
+        """End a turn: store waiting entries, and sync them to disk if the setting ``sessionSync`` is ``turn``."""
+        if self._chosen.place.sync == "turn":
+            self.writer.sync()
+        elif self.writer.begun:
+            self.writer.flush()
+
+    def close(self) -> None:
+        """Try once more to store the waiting entries, and close the stored session."""
+        self.writer.close()
+
     def _append(self, make: Callable[..., _E], **fields: Any) -> str:
         entry = make(id=new_entry_id(self.tree), parent_id=self.leaf_id, timestamp=timestamp(), **fields)
         return self._add(entry)
@@ -281,6 +451,6 @@ class OpenSession:
         self.records.appended(number, entry, before)
         self.names.appended(entry)
         self.writer.add(entry)
-        if self._on_append is not None:
-            self._on_append(entry)
+        if self.on_append is not None:
+            self.on_append(entry)
         return entry.id

@@ -384,7 +384,7 @@ async def test_a_compaction_reads_each_entry_of_the_branch_once(
 ) -> None:
     await talk(pi_session, script, *map(str, range(20)))
     script.turn(text("Short.")).turn(text("Prefix."))
-    tree = pi_session.session_manager.open_session.tree
+    tree = pi_session.session_manager.tree
     reads, read = [0], type(tree).entry
     monkeypatch.setattr(type(tree), "entry", lambda *given: (reads.__setitem__(0, reads[0] + 1), read(*given))[1])
 
