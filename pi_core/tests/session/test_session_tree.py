@@ -132,6 +132,14 @@ class TestWhatIsParsed:
         assert found.data == [1]
         assert self.parsed(opened) == [4, 3, 2, 1]
 
+    def test_a_snapshot_is_read_backwards_without_what_came_after_it(self, opened):
+        branch = ReadOnlySession(opened).branch()
+        ids = [entry.id for entry in branch]
+        opened.append_message(UserMessage(content="later"))
+
+        assert [entry.id for entry in reversed(branch)] == ids[::-1]
+        assert [entry.id for entry in reversed(branch[:0])] == []
+
     def test_names_and_labels_alone(self, opened):
         assert opened.name == "named"
         assert opened.get_label(opened.get_tree()[0].id) == "start"

@@ -302,6 +302,9 @@ class Entries(Sequence["SessionEntry"]):
     def __iter__(self) -> Iterator[SessionEntry]:
         return map(self._tree.entry, islice(self._numbers, self._length))
 
+    def __reversed__(self) -> Iterator[SessionEntry]:
+        return map(self._tree.entry, map(self._numbers.__getitem__, range(self._length - 1, -1, -1)))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Entries | list | tuple):
             return NotImplemented

@@ -9,7 +9,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_compaction.context_messages import messages_of, since_compaction
+from pi_compaction.context_messages import ReadBranch, messages_of, since_compaction
 from pi_compaction.cut import find_cut, find_helpful_cut
 from pi_core import estimate_tokens
 from pi_hookspecs import (
@@ -59,7 +59,7 @@ def result(call_id: str, text: str = "ok") -> ToolResultMessage:
 
 def cut_of(messages: Sequence[Any], keep: int) -> tuple[int, int] | None:
     entries = entries_of(messages)
-    cut = find_cut(entries, messages_of(entries), keep)
+    cut = find_cut(ReadBranch(entries), keep)
     return None if cut is None else (cut.summarised, cut.kept)
 
 
@@ -216,7 +216,7 @@ def test_a_failed_answer_is_no_place_to_cut() -> None:
 
 def helpful_cut_of(messages: Sequence[Any], keep: int) -> int | None:
     entries = entries_of(messages)
-    cut = find_helpful_cut(entries, messages_of(entries), keep)
+    cut = find_helpful_cut(ReadBranch(entries), keep)
     return None if cut is None else cut.kept
 
 

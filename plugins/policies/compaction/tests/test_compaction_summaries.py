@@ -9,12 +9,13 @@ import pytest
 from attrs import evolve
 
 import pi_compaction
+from pi_compaction import context_messages
 from pi_hookspecs import Aborted, Compaction, PiError, SessionBeforeCompactResult, UserError, hookimpl
 from pi_testing import error, stall, text, tool_call, usage
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
-    from pi_hookspecs import CompactionEntry, SessionBeforeCompactEvent
+    from pi_hookspecs import AgentMessage, CompactionEntry, SessionBeforeCompactEvent
     from pi_testing import EventRecorder, FakeUI, Request, ScriptedProvider
 
 SETTINGS = {"compaction": {"keepRecentTokens": 50}}
@@ -391,3 +392,20 @@ async def test_a_compaction_reads_each_entry_of_the_branch_once(
     await pi_session.compact()
 
     assert reads[0] < 1.5 * len(tree)
+
+
+async def test_a_compaction_estimates_each_message_once(
+    pi_session: AgentSession, script: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(pi_session, script, *map(str, range(20)))
+    script.turn(text("Short.")).turn(text("Prefix."))
+    estimated: list[AgentMessage] = []
+    estimate = context_messages.estimate_tokens
+    monkeypatch.setattr(
+        context_messages, "estimate_tokens", lambda message: (estimated.append(message), estimate(message))[1]
+    )
+
+    await pi_session.compact()
+
+    assert len(estimated) == 40
+    assert len(set(map(id, estimated))) == 40

@@ -12,7 +12,6 @@ from pi_compaction.limits import Limits, limits_of
 from pi_compaction.pins import Pins, pins, pins_of_entry, pins_text
 from pi_compaction.serialise import serialise
 from pi_compaction.size import branch_tokens, text_tokens
-from pi_core import estimate_tokens
 from pi_hookspecs import Compaction, CompactionPreparation, NoModel, PiError, Usage
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def prepare(request: CompactionRequest, ctx: PiContext, branch: ReadBranch) -> C
     limits = _limits(ctx)
     entries, previous, messages = branch.entries, branch.previous, branch.messages
     find = find_cut if request.reason == "manual" else find_helpful_cut
-    cut = find(entries, messages, limits.keep)
+    cut = find(branch, limits.keep)
     if cut is None:
         return None
     files = FileLists()
@@ -94,17 +93,16 @@ class _SeenMessages:
     """The messages of a compaction as the model saw them, with context edits applied, including later ones."""
 
     def __init__(self, branch: ReadBranch, preparation: CompactionPreparation) -> None:
-        entries, messages = branch.entries, branch.messages
-        by_id = dict(zip((entry.id for entry in entries), messages, strict=True))
-        self.history = _present(by_id.get(entry.id) for entry in preparation.entries_to_summarize)
-        self.prefix = _present(by_id.get(entry.id) for entry in preparation.turn_prefix_entries)
+        places = {entry.id: place for place, entry in enumerate(branch.entries)}
+        history = [places[entry.id] for entry in preparation.entries_to_summarize if entry.id in places]
+        prefix = [places[entry.id] for entry in preparation.turn_prefix_entries if entry.id in places]
+        self.history = _present(branch.messages[place] for place in history)
+        self.prefix = _present(branch.messages[place] for place in prefix)
         self.dropped = len(preparation.entries_to_summarize) + len(preparation.turn_prefix_entries)
-        self.dropped_tokens = sum(map(estimate_tokens, (*self.history, *self.prefix)))
-        ids = [entry.id for entry in entries]
-        first = preparation.first_kept_entry_id
-        kept = messages[ids.index(first) :] if first in by_id else []
-        self.kept = len(kept)
-        self.kept_tokens = sum(map(estimate_tokens, _present(kept)))
+        self.dropped_tokens = sum(branch.sizes[place] for place in (*history, *prefix))
+        first = places.get(preparation.first_kept_entry_id, len(branch.entries))
+        self.kept = len(branch.entries) - first
+        self.kept_tokens = sum(branch.sizes[first:])
 
 
 def _receipt(request: CompactionRequest, seen: _SeenMessages, summed: _SummaryText, pinned: Pins) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from pi_core import edited_message, entry_message
+from pi_core import edited_message, entry_message, estimate_tokens, paused_gc
 from pi_hookspecs import AssistantMessage
 
 if TYPE_CHECKING:
@@ -25,12 +25,15 @@ class ReadBranch:
         entries: The entries that are not summarised.
         previous: The last compaction.
         messages: The message of each entry, or None.
+        sizes: The estimated tokens of each message; 0 where there is none.
     """
 
     def __init__(self, branch: Sequence[SessionEntry]) -> None:
         self._branch = branch
-        self.entries, self.previous = since_compaction(branch)
-        self.messages = messages_of(self.entries)
+        with paused_gc():  # a long session is a hundred thousand objects
+            self.entries, self.previous = since_compaction(branch)
+            self.messages = messages_of(self.entries)
+        self.sizes = [estimate_tokens(message) if message is not None else 0 for message in self.messages]
 
     def is_of(self, branch: Sequence[SessionEntry]) -> bool:
         """Return whether this was read from a branch: the same snapshot, not one that is equal."""

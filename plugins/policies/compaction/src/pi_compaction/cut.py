@@ -8,7 +8,6 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_core import estimate_tokens
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
@@ -21,6 +20,7 @@ from pi_hookspecs import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pi_compaction.context_messages import ReadBranch
     from pi_hookspecs import AgentMessage, SessionEntry
 
 __all__ = ["Cut", "find_cut", "find_helpful_cut"]
@@ -46,19 +46,22 @@ class Cut(NamedTuple):
     prefix: int
 
 
-def find_cut(entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], keep_tokens: int) -> Cut | None:
+def find_cut(branch: ReadBranch, keep_tokens: int) -> Cut | None:
     """Return the cut that keeps about ``keep_tokens``; None when nothing would be summarised.
 
     Args:
-        entries: The conversation since the last compaction, oldest first.
-        messages: Message of each entry in the model's context, or None.
+        branch: The conversation since the last compaction.
         keep_tokens: Walking back from the newest, the first valid place at or after this many tokens is taken; when
             the results at the end alone are more, the answer that they belong to.
     """
-    valid = _valid_places(messages)
+    return _cut(branch, _valid_places(branch.messages), keep_tokens)
+
+
+def _cut(branch: ReadBranch, valid: Sequence[int], keep_tokens: int) -> Cut | None:
     if not valid:
         return None
-    place = _place(valid, _reached(messages, keep_tokens))
+    entries, messages = branch.entries, branch.messages
+    place = _place(valid, _reached(branch.sizes, messages, keep_tokens))
     start = place if isinstance(messages[place], _BEGIN_A_TURN) else _start_of_turn(messages, place)
     kept = _with_what_belongs_to_it(entries, messages, place)
     if not any(message is not None for message in messages[:kept]):
@@ -66,20 +69,18 @@ def find_cut(entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | 
     return Cut(kept, min(start, kept), kept)
 
 
-def find_helpful_cut(
-    entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], keep_tokens: int
-) -> Cut | None:
+def find_helpful_cut(branch: ReadBranch, keep_tokens: int) -> Cut | None:
     """Return the cut of a conversation that is too long: like ``find_cut``, but guaranteed to free enough space.
 
     At most half of it is kept; otherwise a low estimate or a small window would leave it as full as before.
     Less is kept if that half is a single large message. None when there is hardly anything to summarise, such as a
     question and one result that fills the window.
     """
-    sizes = [estimate_tokens(message) if message is not None else 0 for message in messages]
-    keep = min(keep_tokens, sum(sizes) // 2)
+    valid, total = _valid_places(branch.messages), sum(branch.sizes)
+    keep = min(keep_tokens, total // 2)
     while True:
-        cut = find_cut(entries, messages, keep)
-        if cut is not None and sum(sizes[: cut.kept]) >= _LEAST_SHARE * sum(sizes):
+        cut = _cut(branch, valid, keep)
+        if cut is not None and sum(branch.sizes[: cut.kept]) >= _LEAST_SHARE * total:
             return cut
         if keep <= 1:
             return None
@@ -104,14 +105,13 @@ def _valid_places(messages: Sequence[AgentMessage | None]) -> list[int]:
     ]
 
 
-def _reached(messages: Sequence[AgentMessage | None], keep_tokens: int) -> int:
+def _reached(sizes: Sequence[int], messages: Sequence[AgentMessage | None], keep_tokens: int) -> int:
     """Return the newest index from which on there are enough tokens; 0 if there are too few."""
     tokens = 0
     for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
-        if message is None:
+        if messages[place] is None:
             continue
-        tokens += estimate_tokens(message)
+        tokens += sizes[place]
         if tokens >= keep_tokens:
             return place
     return 0

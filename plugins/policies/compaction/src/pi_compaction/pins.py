@@ -10,7 +10,7 @@ from pi_hookspecs import CompactionEntry, text_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import AgentMessage, PiContext, SessionEntry
+    from pi_hookspecs import AgentMessage, PiContext, SessionEntry, SessionView
 
 __all__ = ["Pins", "pins", "pins_of_entry", "pins_text"]
 
@@ -29,11 +29,12 @@ def pins(
     An entry whose label was removed is no longer kept.
     """
     kept: Pins = [{"text": text} for text in pinned_texts(ctx.settings)]
-    earlier = [each for each in pins_of_entry(previous) if _is_pinned(each.get("entryId"), ctx)]
+    session = ctx.session
+    earlier = [each for each in pins_of_entry(previous) if _is_pinned(each.get("entryId"), session)]
     now = [
         {"text": text, "entryId": entry.id}
         for entry, message in zip(entries, messages, strict=True)
-        if message is not None and _is_pinned(entry.id, ctx) and (text := _text(message))
+        if message is not None and _is_pinned(entry.id, session) and (text := _text(message))
     ]
     return [*kept, *earlier, *now]
 
@@ -55,8 +56,8 @@ def _is_pin(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("text"), str)
 
 
-def _is_pinned(entry_id: Any, ctx: PiContext) -> bool:
-    label = ctx.session.label(entry_id) if isinstance(entry_id, str) else None
+def _is_pinned(entry_id: Any, session: SessionView) -> bool:
+    label = session.label(entry_id) if isinstance(entry_id, str) else None
     return label is not None and (label == "pin" or label.startswith("pin:"))
 
 

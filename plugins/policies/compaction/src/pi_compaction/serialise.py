@@ -35,7 +35,7 @@ def fitted(parts: Sequence[str], chars: int) -> str:
     text, longest = "\n\n".join(parts), max(map(len, parts), default=0)
     while len(text) > chars and longest > _LEAST_CHARS:
         longest = max(longest // 2, _LEAST_CHARS)
-        text = "\n\n".join(_cut(part, longest) for part in parts)
+        text = "\n\n".join([part if len(part) <= longest else _cut(part, longest) for part in parts])
     return text if len(text) <= chars else _without_middle(text, chars)
 
 
