@@ -247,9 +247,11 @@ def test_no_program_is_left_in(what, project, baseline_of):
     bare = action.startswith("bare ")
     git(project, "init", "-q", *(["--bare"] if bare else []), place)
     git_folder = project / place / ("" if bare else ".git")
-    verb, _, rest = action.removeprefix("bare ").replace("{x}", str(program)).partition(" ")
+    verb, _, rest = action.removeprefix("bare ").partition(" ")
+    words = [each.replace("{x}", str(program)) for each in rest.split()]
+    rest = rest.replace("{x}", str(program))
     if verb == "config":
-        git(project / place, "config", *rest.split())
+        git(project / place, "config", *words)
     elif verb == "hook":
         shutil.copy(program, git_folder / "hooks" / rest)
     elif verb == "append":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 
 import pytest
@@ -86,7 +87,7 @@ async def test_an_editor_with_a_window_opens_for_the_user_alone(text, ctx, repos
     window = repository / "window"
     window.write_text('#!/bin/sh\necho by window > "$2"\n')
     window.chmod(0o755)
-    monkeypatch.setenv("VISUAL", f"{window} --wait")
+    monkeypatch.setenv("VISUAL", f"{shlex.quote(str(window))} --wait")
 
     assert WORD in await text("bash", command="git commit")
     assert "by window" in await user_command("git commit", ctx)
