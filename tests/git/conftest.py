@@ -88,7 +88,8 @@ class Baited:
         git_dir = repository / ".git"
         lines = [[], []]
         for number, key in enumerate(PROGRAMS):
-            lines[number % 2].append(entry(key, str(self.program(prefix + key.replace("/", "_")))))
+            program = self.program(prefix + key.replace("/", "_")).name
+            lines[number % 2].append(entry(key, f"!{program}" if key.startswith("credential.") else program))
         lines[0] += [entry(key, value) for key, value in SETTINGS.items()]
         with (git_dir / "config").open("a") as file:
             file.writelines([*lines[0], entry("include.path", "more")])
@@ -104,7 +105,9 @@ class Baited:
 
 
 @pytest.fixture
-def baited(tmp_path):
+def baited(tmp_path, monkeypatch):
+    # By name, because git starts some of them with a shell, where a blank in a path ends it, and some without.
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "programs"), os.environ["PATH"]]))
     marks = tmp_path / "marks"
     marks.mkdir()
     top = tmp_path / "tides"

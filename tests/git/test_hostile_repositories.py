@@ -22,11 +22,10 @@ def plain(folder, *arguments):
 
 
 def test_the_baits_are_taken_by_a_git_that_trusts_the_repository(baited, tmp_path):
-    worktree = f"worktree add {tmp_path / 'w'}"
-    sub = "-C sub status"
-    changes = ("diff -- tide.md", "diff -- tide.txt", "show", "add tide.txt", "add --all", "commit -m x", worktree)
-    for command in ("status", sub, "log -1", "fetch", *changes):
+    changes = ("diff -- tide.md", "diff -- tide.txt", "show", "add tide.txt", "add --all", "commit -m x")
+    for command in ("status", "-C sub status", "log -1", "fetch", *changes):
         plain(baited.top, *command.split())
+    plain(baited.top, "worktree", "add", str(tmp_path / "w"))
 
     taken = set(baited.bitten)
     assert len(taken) > 15, taken

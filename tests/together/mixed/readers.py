@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import shlex
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
@@ -252,7 +253,7 @@ SHOWING = (tree_of_screen, tree_of_lines, transcript_of_screen, end_in_line_mode
 
 def run(host: PluginHost, line: str) -> str:
     """Run a subcommand in this process and return its output; it may refuse."""
-    name, *words = line.split()
+    name, *words = shlex.split(line)
     found = host.find("register_subcommands", name)
     assert found is not None, f"no subcommand {name}"
     out = io.StringIO()
@@ -296,7 +297,7 @@ async def subcommands(home: Home) -> None:
     """The command line, with the session's file."""
     host = home.host()
     for line in SUBCOMMANDS.values():
-        output = await asyncio.to_thread(run, host, line.format(file=home.file))
+        output = await asyncio.to_thread(run, host, line.format(file=shlex.quote(str(home.file))))
         if line.startswith("sessions search"):
             assert "c0ffee00" in output, f"the search finds no prompt: {output}"
 
@@ -310,7 +311,7 @@ async def stores(home: Home) -> None:
     before = [dumps(each) for each in home.manager(host).get_entries()]
     for name in host.find_all("register_session_stores"):
         if name != "jsonl":
-            await asyncio.to_thread(run, host, f"sessions convert --to {name} {home.file}")
+            await asyncio.to_thread(run, host, f"sessions convert --to {name} {shlex.quote(str(home.file))}")
         other = home.host(sessionStore=name)
         [found] = home.listed(other)
         async with home.opened(other, found.path) as opened:
