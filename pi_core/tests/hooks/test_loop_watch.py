@@ -379,7 +379,7 @@ def test_in_another_thread_code_is_named_but_not_interrupted(hooks):
 
     thread = threading.Thread(target=lambda: asyncio.run(run()))
     thread.start()
-    thread.join(60)
+    thread.join(PATIENCE)
 
     assert [(each.plugin, each.kind) for each in hooks.failures] == [("slow", "blocking")]
 
@@ -406,7 +406,7 @@ def test_a_session_that_is_left_behind_with_its_loop_is_not_watched_any_more(hoo
     asyncio.run(run())
     threads = [each for each in threading.enumerate() if each.name == "pi-loop-watch"]
     for each in threads:
-        each.join(60)
+        each.join(PATIENCE)
 
     assert not any(each.is_alive() for each in threads)
     if hasattr(signal, "setitimer"):

@@ -267,7 +267,7 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def _read(self):
-        ready, _, _ = select.select([self.master], [], [], 60)
+        ready, _, _ = select.select([self.master], [], [], PATIENCE)
         assert ready, f"nothing more comes after {self._seen!r}"
         try:
             return os.read(self.master, 4096)

@@ -92,7 +92,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.grants.append({**given, "authorization": self.headers["Authorization"] or ""})
             if given["grant_type"] == "refresh_token":
                 self.server.token = "token-2"
-                self.server.may_grant.wait(5)
+                self.server.may_grant.wait(120)
             token = {"access_token": self.server.token, "token_type": "Bearer", "expires_in": 3600}
             self.reply(200, {**token, "refresh_token": self.server.token.replace("token", "refresh")})
         elif "auth" in self.server.faults and self.headers["Authorization"] != f"Bearer {self.server.token}":
