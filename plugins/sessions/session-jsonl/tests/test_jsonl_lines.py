@@ -98,6 +98,22 @@ def test_messages_of_today_are_passed_on_without_making_entries_of_them(tmp_path
         stored.close()
 
 
+def test_a_message_that_was_passed_on_once_is_not_parsed_again(tmp_path, place, monkeypatch):
+    lines = [entry_line(number, message) for number, message in enumerate(MESSAGES)]
+    stored = JsonlSessionStore(place).open(str(opened(tmp_path, lines)))
+    tree = SessionTree(stored.entries)
+    try:
+        first = [tree.message_line(number) for number in range(len(tree))]
+        monkeypatch.setattr("pi_session_kit.entries.orjson", None)
+        monkeypatch.setattr("pi_session_kit.entries._BEFORE_MESSAGE", None)
+        again = [tree.message_line(number) for number in range(len(tree))]
+    finally:
+        stored.close()
+
+    assert again == first
+    assert [json.loads(line) if line else None for line in first] == [*MESSAGES[:5], None, None]
+
+
 class Conversation:
     """A stored session and the context of its branch, to which entries are appended."""
 

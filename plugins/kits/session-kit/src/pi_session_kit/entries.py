@@ -45,7 +45,7 @@ class StoredEntries:
     def __init__(self, lines: Lines, on_damage: Callable[[int, str], None] | None = None) -> None:
         self._lines = lines
         self._on_damage = on_damage
-        self._passed_on: dict[int, bool] = {}
+        self._passed_on: dict[int, int] = {}  # where the message begins; 0 if the line is not passed on
         self.index = EntryIndex(ids=lines.ids, parent_ids=lines.parent_ids, types=lines.types, system=lines.system)
 
     def __len__(self) -> int:
@@ -76,26 +76,25 @@ class StoredEntries:
 
     def line(self, number: int) -> bytes | None:
         """Return the line of a message if it can be passed on as it is, without making an entry of it; else None."""
-        return self.raw(number) if self._is_passed_on(number) else None
+        return self.raw(number) if self._start_of_passed_on(number) else None
 
     def message_line(self, number: int) -> bytes | None:
         """Return the message of an entry as ``line`` would, without the rest of its line."""
-        if not self._is_passed_on(number):
-            return None
-        place = self._place_of_message(number)
-        return self._lines.data[place] if place is not None else None
+        start = self._start_of_passed_on(number)
+        data = self._lines.data
+        return data[start : data.find(b"\n", start) - 1] if start else None
 
-    def _is_passed_on(self, number: int) -> bool:
+    def _start_of_passed_on(self, number: int) -> int:
+        """Return where the message of an entry begins; 0 if its line is not passed on."""
         known = self._passed_on.get(number)
         if known is None:
-            known = self._passed_on[number] = self._is_current(number)
+            place = self._place_of_message(number)
+            is_current = place is not None and self._is_current(place)
+            known = self._passed_on[number] = place.start if place is not None and is_current else 0
         return known
 
-    def _is_current(self, number: int) -> bool:
-        """Whether an entry is a message in today's format."""
-        place = self._place_of_message(number)
-        if place is None:
-            return False
+    def _is_current(self, place: slice) -> bool:
+        """Whether a message is in today's format."""
         try:
             return is_current_message(orjson.loads(self._lines.data[place]))
         except ValueError:
