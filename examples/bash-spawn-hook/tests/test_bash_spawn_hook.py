@@ -24,4 +24,4 @@ async def test_without_the_file_commands_run_as_they_are(pi_session, script):
 
     await pi_session.prompt("go")
 
-    assert script.requests[1].tool_results[0].text.split() == ["1", str(pi_session.cwd)]
+    assert script.requests[1].tool_results[0].text.splitlines() == ["1", str(pi_session.cwd)]

@@ -20,7 +20,7 @@ def gh(tmp_path, monkeypatch):
 
     def does(lines):
         program = folder / "gh"
-        program.write_text(f"#!/bin/sh\necho call >> {folder}/calls\n{lines}\n")
+        program.write_text(f"#!/bin/sh\necho call >> '{folder}/calls'\n{lines}\n")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", str(folder), prepend=":")
         return lambda: (folder / "calls").read_text().count("call")

@@ -112,7 +112,7 @@ async def test_a_stored_key_may_refer_to_where_the_key_is(file, written, expecte
 
 
 async def test_a_key_command_runs_once(file, tmp_path):
-    write(file, {"acme": {"type": "api_key", "key": f"!echo x >> {tmp_path}/runs; echo key"}})
+    write(file, {"acme": {"type": "api_key", "key": f"!echo x >> '{tmp_path}/runs'; echo key"}})
     storage = AuthStorage.create(file)
 
     keys = await asyncio.gather(*(storage.get_api_key("acme") for _ in range(5)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,7 @@ def pi(tmp_path):
 
 def test_claude_code_is_taken_over_its_hook_refuses_and_its_conversation_goes_on(pi):
     folder = pi.home / ".claude"
-    projects = folder / "projects" / "".join(each if each.isalnum() else "-" for each in str(pi.work))
+    projects = folder / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(pi.work))
     projects.mkdir(parents=True)
     (folder / "guard.py").write_text(GUARD)
     hook = {"matcher": "Bash", "hooks": [{"type": "command", "command": f"{sys.executable} ~/.claude/guard.py"}]}
@@ -83,7 +84,7 @@ def test_a_project_that_is_not_trusted_changes_nothing_and_runs_nothing(pi):
     pi.home.mkdir()
     marker = pi.work / "marker"
     (pi.work / ".claude").mkdir()
-    hook = {"hooks": [{"type": "command", "command": f"touch {marker}"}]}
+    hook = {"hooks": [{"type": "command", "command": f"touch '{marker}'"}]}
     settings = {"hooks": {"PreToolUse": [hook], "UserPromptSubmit": [hook]}}
     (pi.work / ".claude" / "settings.json").write_text(json.dumps(settings))
     (pi.work / ".mcp.json").write_text(json.dumps({"mcpServers": {"x": {"command": "touch", "args": [str(marker)]}}}))

@@ -125,7 +125,7 @@ def test_a_folder_of_typescript_is_a_package(bench, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
 def test_what_extensions_of_npm_import_is_installed_without_scripts_and_locked(bench, tmp_path):
-    scripts = {"postinstall": f"touch {tmp_path}/ran"}
+    scripts = {"postinstall": f"touch '{tmp_path}/ran'"}
     tiny = {"name": "tiny", "version": "1.2.3", "main": "tiny.js", "scripts": scripts}
     tarball(tmp_path / "tiny.tgz", {"package.json": json.dumps(tiny), "tiny.js": "module.exports = 'tiny'"})
     needs = {"tiny": f"file:{tmp_path}/tiny.tgz", "@earendil-works/pi-coding-agent": "*", "typebox": "*"}
@@ -228,7 +228,8 @@ def test_hooks_and_submodules_of_a_repository_are_not_used(bench, skills, tmp_pa
     subprocess.run(["git", "init", "-q"], cwd=skills, check=True)
     allowed = ["git", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "skills/sub"]
     subprocess.run(allowed, cwd=skills, check=True)
-    hook = write(skills / ".git" / "hooks", **{"post-checkout": f"#!/bin/sh\ntouch {tmp_path}/ran\n"}) / "post-checkout"
+    hooks = write(skills / ".git" / "hooks", **{"post-checkout": f"#!/bin/sh\ntouch '{tmp_path}/ran'\n"})
+    hook = hooks / "post-checkout"
     hook.chmod(0o755)
     repository(skills)
 
@@ -254,7 +255,7 @@ def test_a_manifest_that_leads_out_of_its_package_is_refused(bench, skills, path
 
 
 def test_of_an_npm_tarball_the_files_are_used_and_no_script_is_run(bench, tmp_path):
-    scripts = {"name": "moon", "version": "2.1.0", "scripts": {"install": f"touch {tmp_path}/ran"}}
+    scripts = {"name": "moon", "version": "2.1.0", "scripts": {"install": f"touch '{tmp_path}/ran'"}}
     manifest = json.dumps({**scripts, "pi": {"skills": ["./skills"]}, "dependencies": {"left-pad": "*"}})
     file = tarball(tmp_path / "moon-2.1.0.tgz", {"package.json": manifest, "skills/tides/SKILL.md": SKILL})
 
@@ -271,13 +272,14 @@ def test_npm_is_run_with_no_scripts_and_away_from_the_project(bench, tmp_path):
     file = tarball(tmp_path / "moon.tgz", {"package.json": '{"version": "1.0.0"}', "skills/tides/SKILL.md": SKILL})
     log = tmp_path / "log"
     npm = tmp_path / "npm"
-    npm.write_text(f'#!/bin/sh\necho "$PWD $@" > {log}\nshift 5\ncp {file} "$1"\n')
+    copies = f'printf "%s\\n" "$PWD" "$@" > "{log}"\nshift 5\ncp "{file}" "$1"\n'
+    npm.write_text(f"#!/bin/sh\n{copies}")
     npm.chmod(0o755)
     bench.set("npmCommand", [str(npm)])
 
     bench.ok("install", "npm:@sea/moon")
 
-    folder, *arguments = log.read_text().split()
+    folder, *arguments = log.read_text().splitlines()
     assert arguments[:4] == ["pack", "@sea/moon@latest", "--ignore-scripts", "--json"]
     assert folder.startswith(str(bench.agent_dir))
     assert "--fetch-retry-maxtimeout=1000" in arguments  # its own waits add up to more than a minute

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -120,7 +121,7 @@ async def test_nothing_outside_the_writable_folder_is_changed(run, own, tmp_path
     file.parent.mkdir()
     file.write_text("kept")
 
-    code, output = await run(script.format(file))
+    code, output = await run(script.format(shlex.quote(str(file))))
 
     assert code != 0, output
     assert file.read_text() == "kept"
@@ -143,7 +144,7 @@ async def test_folders_below_the_listable_ones_show_their_names_alone(run, tmp_p
     (tmp_path / "secret").write_text("s3cret")
     system = [path for path in ("/usr", "/bin", "/lib", "/lib64", "/etc") if Path(path).exists()]
 
-    _, output = await run(f"ls {tmp_path}; cat {tmp_path}/secret", read=system, names=["/"])
+    _, output = await run(f"ls '{tmp_path}'; cat '{tmp_path}/secret'", read=system, names=["/"])
 
     assert output.split()[:2] == ["own", "secret"]
     assert "s3cret" not in output

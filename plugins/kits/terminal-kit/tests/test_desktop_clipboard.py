@@ -58,7 +58,7 @@ async def test_what_is_no_image_is_none(desktop) -> None:
 
 
 async def test_a_text_is_copied_though_a_program_stays_to_hand_it_out(desktop, tmp_path: Path) -> None:
-    clipboard = desktop(wl_copy=f"cat > {tmp_path}/copied\nsleep 60 &\necho $! > {tmp_path}/pid")
+    clipboard = desktop(wl_copy=f"cat > '{tmp_path}/copied'\nsleep 60 &\necho $! > '{tmp_path}/pid'")
 
     assert await clipboard.write_text("für dich")
     assert (tmp_path / "copied").read_text() == "für dich"

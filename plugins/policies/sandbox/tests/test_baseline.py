@@ -241,7 +241,7 @@ PLANTED = {
 def test_no_program_is_left_in(what, project, baseline_of):
     place, action = PLANTED[what]
     program = project / "x.sh"
-    program.write_text(f"#!/bin/sh\necho ran >> {project.parent}/ran\n")
+    program.write_text(f"#!/bin/sh\necho ran >> '{project.parent}/ran'\n")
     program.chmod(0o755)
     baseline = baseline_of(project)
     bare = action.startswith("bare ")
@@ -271,7 +271,7 @@ def test_no_program_is_left_in(what, project, baseline_of):
 
 def test_git_status_at_the_top_runs_nothing_of_a_nested_repository(project, baseline_of):
     program = project / "x.sh"
-    program.write_text(f"#!/bin/sh\necho ran >> {project.parent}/ran\n")
+    program.write_text(f"#!/bin/sh\necho ran >> '{project.parent}/ran'\n")
     program.chmod(0o755)
     baseline = baseline_of(project)
     git(project, "init", "-q", "sub")

@@ -145,7 +145,7 @@ async def test_a_project_that_is_named_keeps_gcloud_from_being_run(
     signed_in()
     gcloud = tmp_path / "bin" / "gcloud"
     gcloud.parent.mkdir()
-    gcloud.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n", "utf-8")
+    gcloud.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n", "utf-8")
     gcloud.chmod(0o755)
     monkeypatch.setenv("PATH", str(gcloud.parent), prepend=os.pathsep)
     tokens.answers(granted())

@@ -87,7 +87,7 @@ async def test_output_is_returned_once(call, start):
 
 async def test_waiting_ends_with_the_line_that_matches(call, start, tmp_path):
     os.mkfifo(tmp_path / "go")
-    process = await start(f"echo up; cat {tmp_path}/go; sleep 60")
+    process = await start(f"echo up; cat '{tmp_path}/go'; sleep 60")
     (tmp_path / "go").write_text("listening on 8080\n")
 
     text, failed = await call("process", action="wait", id=process, pattern=r"listening on \d+")
@@ -109,7 +109,7 @@ async def test_a_line_that_was_read_before_is_found_by_the_first_wait_and_not_by
 
 async def test_waiting_for_a_line_ends_when_the_process_does(call, start, tmp_path):
     os.mkfifo(tmp_path / "go")
-    process = await start(f"echo up; cat {tmp_path}/go")
+    process = await start(f"echo up; cat '{tmp_path}/go'")
     (tmp_path / "go").write_text("bye\n")
 
     text, failed = await call("process", action="wait", id=process, pattern="ready")
