@@ -8,14 +8,14 @@ listed model that it resembles.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from attrs import evolve
 
 from pi_core.models.families import nearest_of_family
-from pi_core.models.retirements import without_retirement
+from pi_core.models.retirements import RETIREMENT, without_retirement
 from pi_hookspecs import ModelCost
-from pi_hookspecs.model_json import Wrong, override_of
+from pi_hookspecs.model_json import Wrong, override_of, retirements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CURRENT", "FACTS", "FetchedModels"]
 
+_T = TypeVar("_T")
+
 CURRENT = "current.json"
 """The file that says what is in force; without it, nothing is.
 
-``{"source": PACKAGE, "version", "integrity", "for": {PLUGIN: VERSION}, "files": {PROVIDER: {"path", "sha256"}}}``.
-It counts for the tables of these versions of plugins, because those of a later one are newer than what was fetched.
-Each file is ``{MODEL_ID: {"api": ..., fact: value}}``, with the facts as in models.json.
+``{"sources": {PACKAGE: {"version", "integrity"}}, "for": {PLUGIN: VERSION}, "files": {PROVIDER: {"path", "sha256"}},
+"retirements": {PROVIDER: {"path", "sha256"}}}``. It counts for the tables of these versions of plugins, because those
+of a later one are newer than what was fetched. Each of the files is ``{MODEL_ID: {"api": ..., fact: value}}``, with the
+facts as in models.json; of the retirements ``{MODEL_ID: {"date": ..., "successor": ...}}``.
 """
 
 FACTS = frozenset(
@@ -61,7 +64,7 @@ class FetchedModels:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._stated: Mapping[str, Any] | None = None
+        self._stated: dict[str, Any] | None = None
         self._rows: dict[str, tuple[ProviderInfo, ProviderInfo]] = {}
         self.problems: list[str] = []
 
@@ -74,11 +77,12 @@ class FetchedModels:
             version: The plugin's version.
         """
         stated = self._state()
-        if info.id not in stated.get("files", {}) or stated.get("for", {}).get(plugin) != version:
+        is_there = any(info.id in stated.get(part, {}) for part in ("files", "retirements"))
+        if not is_there or stated.get("for", {}).get(plugin) != version:
             return info
         known = self._rows.get(info.id)
         if known is None or known[0] is not info:
-            known = self._rows[info.id] = info, evolve(info, models=_Later(self._joined, info))
+            known = self._rows[info.id] = info, _with_later(info, self._joined, self._retirements)
         return known[1]
 
     def _state(self) -> Mapping[str, Any]:
@@ -87,6 +91,7 @@ class FetchedModels:
             try:
                 found = json.loads(file.read_bytes())
                 self._stated = {key: dict(found[key]) for key in ("for", "files")}
+                self._stated["retirements"] = dict(found.get("retirements", {}))
             except (FileNotFoundError, NotADirectoryError):
                 self._stated = {}
             except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
@@ -101,8 +106,18 @@ class FetchedModels:
         )
 
     def _joined(self, info: ProviderInfo) -> tuple[Model, ...]:
+        ends = self._ends(info.id)
+        models = self._with_facts(info)
+        return tuple(_ending(each, ends[each.id]) if each.id in ends else each for each in models) if ends else models
+
+    def _retirements(self, info: ProviderInfo) -> dict[str, dict[str, str]]:
+        """Return when models that are not listed end."""
+        listed = {each.id for each in self._with_facts(info)}
+        return {name: end for name, end in {**info.retirements, **self._ends(info.id)}.items() if name not in listed}
+
+    def _with_facts(self, info: ProviderInfo) -> tuple[Model, ...]:
         listed = info.all_models
-        facts = self._facts(info.id)
+        facts = self._read("files", info.id, _checked)
         if not facts:
             return listed
         known = {each.id for each in listed}
@@ -112,13 +127,18 @@ class FetchedModels:
         new = (_new(model_id, facts[model_id], info) for model_id in sorted(facts.keys() - known))
         return (*changed, *(each for each in new if each is not None))
 
-    def _facts(self, provider: str) -> dict[str, _Facts]:
-        """Return the facts by model id; what is not valid is left out, and reported."""
+    def _ends(self, provider: str) -> dict[str, dict[str, str]]:
+        return self._read("retirements", provider, _checked_ends)
+
+    def _read(self, part: str, provider: str, check: Callable[[Any], dict[str, _T]]) -> dict[str, _T]:
+        """Return what a file has, by model id; what is not valid is left out, and reported."""
+        if provider not in self._state()[part]:
+            return {}
         file = self._folder
         try:
-            stated = self._state()["files"][provider]
+            stated = self._state()[part][provider]
             file = self._folder / stated["path"]
-            return _checked(_intact(file.read_bytes(), stated["sha256"]))
+            return check(_intact(file.read_bytes(), stated["sha256"]))
         except Wrong as wrong:
             self._report(file, f"{'.'.join(map(str, wrong.path))}: {wrong}")
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
@@ -133,14 +153,14 @@ class _Facts(NamedTuple):
     apply: Callable[[Model], Model]
 
 
-class _Later:
-    """Joins a provider's models when it is called; equal for the same row, so that a comparison reads no models."""
+class _Later(Generic[_T]):
+    """Joins what is known of a provider when it is called; equal for the same row, so that comparing reads nothing."""
 
-    def __init__(self, join: Callable[[ProviderInfo], tuple[Model, ...]], info: ProviderInfo) -> None:
+    def __init__(self, join: Callable[[ProviderInfo], _T], info: ProviderInfo) -> None:
         self._join = join
         self._info = info
 
-    def __call__(self) -> tuple[Model, ...]:
+    def __call__(self) -> _T:
         return self._join(self._info)
 
     def __eq__(self, other: object) -> bool:
@@ -148,6 +168,27 @@ class _Later:
 
     def __hash__(self) -> int:
         return id(self._info)
+
+
+def _with_later(
+    info: ProviderInfo,
+    models: Callable[[ProviderInfo], tuple[Model, ...]],
+    retirements: Callable[[ProviderInfo], dict[str, dict[str, str]]],
+) -> ProviderInfo:
+    return evolve(info, models=_Later(models, info), retirements=_Later(retirements, info))
+
+
+def _ending(model: Model, end: dict[str, str]) -> Model:
+    return evolve(model, extra={**model.extra, RETIREMENT: end})
+
+
+def _checked_ends(data: Any) -> dict[str, dict[str, str]]:
+    """Return when models end.
+
+    Raises:
+        Wrong: One of them has a wrong form.
+    """
+    return retirements_of("", {"retirements": data})
 
 
 def _intact(content: bytes, expected: str) -> Any:

@@ -123,9 +123,9 @@ class Bench:
             files["pi_tides/pi_plugin.json"] = json.dumps({"grants": grants})
         return write_wheel(self.wheels, "pluggypi-tides", version, files=files, plugins={"tides": "pi_tides"})
 
-    def library(self, name, version="1.0", requires=()):
+    def library(self, name, version="1.0", requires=(), files=None):
         """Write the wheel of a distribution that is not a plugin."""
-        files = {f"{name}.py": f"version = {version!r}\n"}
+        files = files or {f"{name}.py": f"version = {version!r}\n"}
         return write_wheel(self.wheels, name, version, files=files, requires=requires)
 
     def set(self, key, value):

@@ -26,7 +26,7 @@ class Served(BaseHTTPRequestHandler):
 
 @pytest.fixture(autouse=True)
 def _no_models(bench):
-    bench.set("packages.modelData", "")
+    bench.set("packages.modelData", [])
 
 
 @pytest.fixture

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import tarfile
 import time
+import zipfile
 from base64 import b64encode
 from hashlib import sha512
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +19,7 @@ import pytest
 from pi_core.host import PluginHost
 from pi_core.models.registry import ModelRegistry
 from pi_core.settings import Settings
+from pi_packages import installers
 from pi_packages.daily import is_due
 from pi_testing import until
 
@@ -61,7 +64,7 @@ def library(path, *models, version="9.0.0", **files):
 @pytest.fixture
 def tarball(bench, tmp_path):
     file = tmp_path / "pi-ai.tgz"
-    bench.set("packages.modelData", f"npm:{file}")
+    bench.set("packages.modelData", [f"npm:{file}"])
     return library(file, model(NEW), model(KNOWN))
 
 
@@ -91,7 +94,7 @@ def test_new_models_and_facts_are_used_without_a_new_version_of_pi(bench, tarbal
 
     printed = update(bench)
 
-    assert "9.0.0: new models: 1; with other names, limits, levels or prices: 1." in printed
+    assert "9.0.0: new models: 1; with other names, limits, levels or prices: 1; with another day of" in printed
     assert f"anthropic/{NEW}" in printed
     found = seen(bench)
     assert {*found} == {*before, NEW}
@@ -214,7 +217,7 @@ def test_what_is_no_tarball_changes_nothing(bench, tarball):
 
 def test_without_a_network_the_last_facts_stay(bench, tarball):
     update(bench)
-    bench.set("packages.modelData", "npm:pi-ai")
+    bench.set("packages.modelData", ["npm:pi-ai"])
 
     assert "--offline forbids it" in refused(bench, "--offline")
     assert NEW in seen(bench)
@@ -249,7 +252,7 @@ def npm(bench, tmp_path, monkeypatch):
         Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{server.server_port}")
         monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
-        bench.set("packages.modelData", "npm:pi-ai")
+        bench.set("packages.modelData", ["npm:pi-ai"])
         yield server
         server.shutdown()
 
@@ -263,6 +266,127 @@ def test_npm_fetches_the_newest_version_and_refuses_another_hash(bench, npm):
     shutil.rmtree(bench.home.parent / "cache")
     assert "not the one whose hash it states" in refused(bench)
     assert NEW in seen(bench)
+
+
+DATA = "litellm/model_prices_and_context_window_backup.json"
+
+
+@pytest.fixture
+def wheel(bench):
+    """Return a function that publishes a version of the distribution that knows when models end."""
+
+    def publish(version="1.0", text=None, **ends):
+        entries = {
+            name: {"litellm_provider": "anthropic", "mode": "chat", "api_base": "https://elsewhere.test", **each}
+            for name, each in ends.items()
+        }
+        text = json.dumps(entries) if text is None else text
+        return bench.library("tide-models", version, requires=["pluggypi-absent"], files={DATA: text})
+
+    bench.set("packages.modelData", ["pypi:tide-models"])
+    return publish
+
+
+def end(date, successor=None):
+    return {"deprecation_date": date, **({"successor_model": successor} if successor else {})}
+
+
+def ends(bench):
+    """Return when models end, those that are not listed last."""
+    models = registry(bench)
+    listed = {
+        each.id: each.extra["retirement"] for each in models.get_models("anthropic") if "retirement" in each.extra
+    }
+    return {**listed, **models.provider("anthropic").retirements}
+
+
+def test_the_days_on_which_models_end_come_from_a_wheel_that_is_data_only(bench, wheel):
+    before, facts = ends(bench), seen(bench)
+    wheel(**{KNOWN: end("2026-12-24", NEW), "claude-old": end("2020-01-01")})
+
+    printed = update(bench)
+
+    assert "pypi:tide-models 1.0: new models: 0; with other names, limits, levels or prices: 0; with another" in printed
+    assert ends(bench) == {
+        **before,
+        KNOWN: {"date": "2026-12-24", "successor": NEW},
+        "claude-old": {"date": "2020-01-01"},
+    }
+    assert {**seen(bench), KNOWN: None} == {**facts, KNOWN: None}
+    assert "elsewhere" not in "".join(file.read_text() for file in bench.agent_dir.rglob("fetched-models/**/*.json"))
+    update(bench, "--rollback")
+    assert ends(bench) == before
+
+
+def test_without_uv_the_pip_of_python_unpacks_the_wheel(bench, wheel, monkeypatch):
+    monkeypatch.setattr(installers, "find_program", lambda *_: None)
+    monkeypatch.setattr(installers.shutil, "which", lambda *_, **__: None)
+    wheel(**{"claude-old": end("2020-01-01")})
+
+    update(bench)
+
+    assert ends(bench)["claude-old"] == {"date": "2020-01-01"}
+
+
+def test_of_two_packages_one_that_fails_leaves_what_was_known_from_it(bench, tarball, wheel):
+    published = wheel(**{"claude-old": end("2020-01-01")})
+    bench.set("packages.modelData", [f"npm:{tarball}", "pypi:tide-models"])
+    update(bench)
+    published.unlink()
+    library(tarball, model("claude-opus-10"), version="10.0.0")
+
+    code, printed = bench.run("update", "--models", installed=True)
+
+    assert code == 1
+    assert "Warning: tide-models cannot be fetched" in bench.notices
+    assert "10.0.0: new models: 1" in printed
+    assert "claude-opus-10" in seen(bench)
+    assert ends(bench)["claude-old"] == {"date": "2020-01-01"}
+
+    tarball.write_bytes(b"")
+    reasons = refused(bench)
+    assert "cannot be unpacked" in reasons
+    assert "cannot be fetched" in reasons
+
+
+def test_a_wheel_whose_data_is_not_what_its_list_of_hashes_says_changes_nothing(bench, wheel):
+    file = wheel(**{"claude-old": end("2020-01-01")})
+    with zipfile.ZipFile(file) as archive:
+        contents = {each: archive.read(each) for each in archive.namelist()}
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content.replace(b"2020-01-01", b"2021-01-01") if name == DATA else content)
+
+    assert "Nothing was changed" in refused(bench) or "hash" in refused(bench)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("{", "cannot read"), ("[]", "cannot read"), ("{}", "has no data about models")]
+)
+def test_data_of_a_wheel_that_cannot_be_read_changes_nothing(bench, wheel, text, reason):
+    wheel(text=text)
+
+    assert reason in refused(bench)
+
+
+def test_a_large_wheel_is_not_fetched_again_in_the_background_within_a_month(bench, wheel):
+    wheel(**{"claude-old": end("2020-01-01")})
+    update(bench)
+    wheel("2.0", **{"claude-old": end("2021-01-01")})
+
+    update(bench, "--in-background")
+    assert ends(bench)["claude-old"]["date"] == "2020-01-01"
+
+    file = bench.agent_dir / "fetched-models" / "current.json"
+    file.write_text(re.sub(r'"fetched": "\d{4}', '"fetched": "2020', file.read_text()))
+    update(bench, "--in-background")
+    assert ends(bench)["claude-old"]["date"] == "2021-01-01"
+
+
+def test_only_packages_have_such_data(bench):
+    bench.set("packages.modelData", ["git:elsewhere.test/models"])
+
+    assert "must list packages" in refused(bench)
 
 
 def test_one_session_a_day_fetches_models(tmp_path):

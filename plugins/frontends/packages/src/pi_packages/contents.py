@@ -28,6 +28,7 @@ __all__ = [
     "find_distributions",
     "folder_name",
     "grants_of",
+    "is_unchanged",
     "plugins_of",
     "resources_of",
 ]
@@ -142,6 +143,13 @@ def changed_files(folder: Path) -> Iterator[tuple[str, str]]:
             outside = PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts
             if recorded and not outside and not _is_same(folder / path, recorded):
                 yield name, path
+
+
+def is_unchanged(found: Distribution, folder: Path, path: str) -> bool:
+    """Whether a distribution lists a file of its folder with a hash, and the file has it."""
+    rows = csv.reader((found.read_text("RECORD") or "").splitlines())
+    recorded = next((row[1] for row in rows if len(row) > 1 and row[0] == path), "")
+    return bool(recorded) and _is_same(folder / path, recorded)
 
 
 def _is_same(path: Path, recorded: str) -> bool:

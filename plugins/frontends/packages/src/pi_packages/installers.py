@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Installer", "Options", "SolveFailed", "Wanted", "find_installer"]
 
+_WHEEL_ONLY = ("--no-deps", "--only-binary", ":all:")
+
 Locked = dict[str, Any]
 """A table of ``[[packages]]`` in a lock file (PEP 751)."""
 
@@ -104,6 +106,14 @@ class Installer(Protocol):
 
         Raises:
             UserError: It failed.
+        """
+        ...
+
+    def unpack(self, requirement: str, target: Path, options: Options) -> None:
+        """Unpack the wheel of a distribution into a new folder, without what it requires; no code of it is run.
+
+        Raises:
+            UserError: There is no such wheel, or it has another hash than its index states.
         """
         ...
 
@@ -213,6 +223,14 @@ class Uv:
                 if done.code != 0:
                     raise UserError(f"uv could not install: {_plain(done)}")
 
+    def unpack(self, requirement: str, target: Path, options: Options) -> None:
+        """Unpack the wheel of a distribution into a new folder, without what it requires."""
+        command = ["pip", "install", "--python", sys.executable, *_WHEEL_ONLY, "--target", str(target), requirement]
+        command += ["--exclude-newer", _days_ago(options.min_age_days)] if options.min_age_days else []
+        done = self._run(*command, *self._options(options))
+        if done.code != 0:
+            raise UserError(f"{requirement} cannot be fetched: {_plain(done)}")
+
     def _options(self, options: Options) -> list[str]:
         return [*options.arguments(), *(["--offline"] if options.offline else ["--no-cache"] if options.fresh else [])]
 
@@ -269,6 +287,13 @@ class Pip:
                     done = self._run(*command, *self._options(options), *_near(packages))
                 if done.code != 0:
                     raise UserError(f"pip could not install: {_plain(done)}")
+
+    def unpack(self, requirement: str, target: Path, options: Options) -> None:
+        """Unpack the wheel of a distribution into a new folder, without what it requires."""
+        command = ["install", "--quiet", "--no-compile", *_WHEEL_ONLY, "--target", str(target), requirement]
+        done = self._run(*command, *self._options(options))
+        if done.code != 0:
+            raise UserError(f"{requirement} cannot be fetched: {_plain(done)}")
 
     def _options(self, options: Options) -> list[str]:
         return [*options.arguments(), *(["--no-index"] if options.offline else [])]

@@ -72,8 +72,8 @@ AUTO_INSTALL = PluginSetting(
 )
 MODEL_DATA = PluginSetting(
     "packages.modelData",
-    schema={"type": "string", "default": "npm:@earendil-works/pi-ai"},
-    description="The npm package from which `pi update --models` takes data about models; empty for none",
+    schema={**_TEXTS, "default": ["npm:@earendil-works/pi-ai", "pypi:litellm"]},
+    description="The packages from which `pi update --models` takes data about models; empty for none",
     project="nothing",
 )
 UPDATE_MODELS = PluginSetting(
