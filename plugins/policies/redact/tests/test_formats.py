@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.plugin_api.clean_lines import CleanStream
-from pi_redact.formats import FORMATS, _candidates, _possible, is_too_short, lowered, matches
+from pi_redact.chance import lowered
+from pi_redact.formats import FORMATS, _candidates, _possible, is_too_short, matches
 from pi_redact.redactor import Redactor
 
 NAMES = (

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from string import ascii_uppercase, digits
 from typing import TYPE_CHECKING
 
-from pi_redact.chance import entropy, is_placeholder, is_random
-from pi_redact.formats import lowered
+from pi_redact.chance import entropy, is_placeholder, is_random, lowered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,11 +41,10 @@ def _assignment() -> re.Pattern[str]:
         r"(?i)(?:(?P<password>passw(?:or)?d|passwort|passphrase|pwd|_pass|secret|credentials?)|token|key(?:[_-]?base)?)[0-9]{0,2}"
         r"(?:\\{0,3}[\"'`]?\]?\s{0,4}(?P<sign>:=|=>|[:=]|%3[Dd]|>(?=\S))\s{0,4}"
         r"|(?:(?<=--password)|(?<=--api-key)|(?<=-passphrase)|(?<=-token))\s{1,2})"
-        r"(?P<quote>\\{0,3}[\"'`]|&quot;|%22)?(?P<key>[^\s\"'`\\]{6,256})"
+        r"(?P<quote>\\{0,3}[\"'`]|&quot;|%22)?(?-i:(?P<key>[^\s\"'`\\]{6,256}))"  # quicker with case
     )
 
 
-_LINE = re.compile(r"(?:^|\\n|[\s;\"'`])[A-Z][A-Z0-9_]{0,60}\Z")
 _REST = re.compile(r"[;,|<>(){}\[\]]|&(?:[\w.-]*=|&|amp;|quot;|\Z)|%2[26Cc]")
 _CODE = re.compile(r"[A-Za-z_][\w.:-]*\Z")
 _MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
@@ -121,7 +120,7 @@ def _value_in(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     """Return start and end of the value of an assignment; None if it is no secret."""
     begin, end = match.span("key")
     value = match["key"]
-    is_line = match["sign"] == "=" and _LINE.search(text, max(0, match.start() - 64), match.start("sign")) is not None
+    is_line = match["sign"] == "=" and _is_variable(text, max(0, match.start() - 64), match.start("sign"))
     if match["quote"] in ("&quot;", "%22"):
         value = _REST.split(value)[0]
     elif match["quote"]:
@@ -136,6 +135,21 @@ def _value_in(text: str, match: re.Match[str]) -> tuple[int, int] | None:
         value, is_password=bool(match["password"]), is_quoted=bool(match["quote"]), is_line=is_line
     )
     return (begin, begin + len(value)) if is_secret else None
+
+
+def _is_variable(text: str, begin: int, end: int) -> bool:
+    """Return whether a part of a text ends with the name of a variable in capitals that begins a line or a word."""
+    part = text[begin:end]
+    before = part.rstrip(_IN_VARIABLES)
+    name = part[len(before) :]
+    if not 0 < len(name) <= _LONGEST_VARIABLE or name[0] not in ascii_uppercase:
+        return False
+    return before[-1:] in _AROUND_VARIABLES or before[-1:].isspace() or before.endswith("\\n") if before else begin == 0
+
+
+_IN_VARIABLES = f"{ascii_uppercase}{digits}_"
+_LONGEST_VARIABLE = 61
+_AROUND_VARIABLES = ";\"'`"
 
 
 def _looks_secret(value: str, *, is_password: bool, is_quoted: bool, is_line: bool) -> bool:

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
-__all__ = ["entropy", "is_base64_credentials", "is_jwt", "is_mixed", "is_placeholder", "is_random", "is_varied"]
+__all__ = [
+    "entropy",
+    "is_base64_credentials",
+    "is_jwt",
+    "is_mixed",
+    "is_placeholder",
+    "is_random",
+    "is_varied",
+    "lowered",
+]
 
-_PLACEHOLDER = re.compile(
-    r"(?i)(?:(?>passwords?|passwd|passphrase|password|pwd|pass|secrets?|tokens?|api|keys?|auth|bearer|basic|user(?:name)?|login"
+
+def lowered(text: str) -> str:
+    """Return a text in lower case, as patterns without case see it; each character stays at its place."""
+    if not text.isascii():
+        text = text.replace("\u0130", "i").replace("\u0131", "i").replace("\u017f", "s")
+    return text.lower()
+
+
+_PLACEHOLDER = re.compile(  # for a text in lower case: with (?i) each of the words is tried letter by letter
+    r"(?:(?>passwords?|passwd|passphrase|password|pwd|pass|secrets?|tokens?|api|keys?|auth|bearer|basic|user(?:name)?|login"
     r"|credentials?|client|access|private|public|random|string|value|values|here|your|yours|my|the|an?|some|this|that|is|super|very"
     r"|not|real|really|none|null|nil|true|false|undefined|unset|empty|required|optional|hidden|redacted|removed|masked|secure"
     r"|example|sample|dummy|fake|mock|test(?:ing|ed)?|demo|placeholder|change|changed|changeme|me|it|to|be|in|replace|insert|enter|set|todo|fixme|tbd"
@@ -17,16 +34,25 @@ _PLACEHOLDER = re.compile(
     r"|x{2,}|\*+|\.{2,}|(?:0?1?2345?6?7?8?9?0?)|[0-9]{1,4}|[-_ .:!/@#])){1,64}+\Z"
 )
 _REFERENCE = re.compile(r"[$<{%\[(@]|.*(?:\$\{|\{\{|<[a-z]|\.\.\.|\*\*\*|…|•|xxxx|XXXX|EXAMPLE|example|[Yy]our|YOUR)")
+_PARTS = ("${", "{{", "<", "...", "***", "…", "•", "xxxx", "XXXX", "EXAMPLE", "example", "our", "YOUR")
+_OPENING = frozenset("$<{%[(@")
+"""A text without these parts, and that begins with none of these, does not match ``_REFERENCE``; seen without it."""
 
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value stands for a secret: ``changeme``, ``your-token-here``, ``${TOKEN}``, ``<password>``."""
-    return _PLACEHOLDER.match(value) is not None or _REFERENCE.match(value) is not None
+    return (
+        _PLACEHOLDER.match(lowered(value)) is not None
+        or value[:1] in _OPENING
+        or (any(map(value.__contains__, _PARTS)) and _REFERENCE.match(value) is not None)
+    )
 
 
 def is_mixed(key: str) -> bool:
     """Return whether a key has a digit and letters of both cases, unlike a word or a slug."""
-    return any(c.isdigit() for c in key) and any(c.islower() for c in key) and any(c.isupper() for c in key)
+    if key.isascii():
+        return key != key.upper() and key != key.lower() and any(map(str.isdigit, key))
+    return any(map(str.isdigit, key)) and any(map(str.islower, key)) and any(map(str.isupper, key))
 
 
 _RUN = re.compile(r"[A-Za-z0-9+/]{12,}")
@@ -39,23 +65,43 @@ def is_random(key: str) -> bool:
 
     A run has digits and letters, or letters of both cases that are no CamelCase; slugs and identifiers do not.
     """
-    return any(_is_random_run(run) for run in _RUN.findall(key)) or _is_random_run(re.sub(r"[_.~=-]", "", key[-64:]))
+    return any(map(_is_random_run, _RUN.findall(key))) or _is_random_run(key[-64:].translate(_NO_SIGNS))
+
+
+_NO_SIGNS = dict.fromkeys(map(ord, "_.~=-"))
 
 
 def _is_random_run(run: str) -> bool:
-    if len(run) < 12:  # noqa: PLR2004 - too short to tell
+    length = len(run)
+    if length < 12:  # noqa: PLR2004 - too short to tell
         return False
-    varied = entropy(run)
-    if varied < _CHANCE or not any(map(str.isalpha, run)):
-        return False
-    kinds = run.translate(_KINDS) if run.isascii() else "".join(map(_kind, run))
-    digits = sum(map(kinds.count, ("01", "10", "02", "20")))
-    changes = digits + kinds.count("12") + kinds.count("21")
-    if "0" in kinds and digits >= max(3, len(run) // 8):
-        return True
-    if len(run) >= 30 and changes >= 0.25 * len(run) and varied > 4.2:  # noqa: PLR2004 - few words are that varied
-        return True
-    return len(run) >= 16 and changes >= 0.4 * len(run)  # noqa: PLR2004 - CamelCase changes twice in about six letters
+    kinds = run.encode().translate(_KINDS) if run.isascii() else "".join(map(_kind, run)).encode()
+    digits = sum(map(kinds.count, (b"01", b"10", b"02", b"20")))
+    if digits < max(3, length // 8):
+        changes = digits + kinds.count(b"12") + kinds.count(b"21")
+        # CamelCase changes twice in about six letters, and few words are that varied
+        if not (length >= 16 and changes >= 0.4 * length) and not (  # noqa: PLR2004
+            length >= 30 and changes >= 0.25 * length and entropy(run) > 4.2  # noqa: PLR2004
+        ):
+            return False
+    return any(map(str.isalpha, run)) and _is_varied(run, _CHANCE)
+
+
+def _is_varied(text: str, least: float) -> bool:
+    """Return whether a text has so many bits per character; mostly the number of its characters shows it."""
+    length, distinct = len(text), len(set(text))
+    return (length <= _COUNTED and _fewest_bits(length, distinct) > least) or entropy(text) >= least
+
+
+@cache
+def _fewest_bits(length: int, distinct: int) -> float:
+    """Return the entropy of the least varied text with so many different characters: all but one occur once."""
+    often = length - distinct + 1
+    return -(_bits(often, length) + (distinct - 1) * _bits(1, length)) - _ROUNDING
+
+
+_ROUNDING = 1e-9
+"""Bits by which two sums of the same entropy may differ."""
 
 
 def _kind(character: str) -> str:
@@ -63,7 +109,7 @@ def _kind(character: str) -> str:
     return "0" if character.isdigit() else "1" if character.islower() else "2"
 
 
-_KINDS = {code: _kind(chr(code)) for code in range(128)}
+_KINDS = bytes(ord(_kind(chr(code))) for code in range(256))
 
 
 def is_varied(key: str) -> bool:

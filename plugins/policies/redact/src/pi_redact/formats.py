@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_redact.chance import is_base64_credentials, is_jwt, is_mixed, is_placeholder, is_random, is_varied
+from pi_redact.chance import is_base64_credentials, is_jwt, is_mixed, is_placeholder, is_random, is_varied, lowered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["FORMATS", "Format", "is_too_short", "lowered", "matches"]
+__all__ = ["FORMATS", "Format", "is_too_short", "matches"]
 
 
 @frozen
@@ -257,11 +257,11 @@ FORMATS = (
     Format("shippo", ("shippo_live_", "shippo_test_"), r"shippo_(?:live|test)_[0-9a-f]{40}"),
     # Not of one service
     Format("jwt", ("eyJ",), r"eyJ(?:(?!eyJ)[A-Za-z0-9_-]){8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{16,}+", is_jwt),
-    Format(
+    Format(  # not possessive as a whole: before 3.11.5, Python misses keys with the header of PGP then
         "private-key",
         ("PRIVATE KEY",),
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?P<key>(?:[A-Za-z0-9+/=\s\\:,.()@<>]|-(?!----)){64,}+)-----END",
+        r"(?P<key>(?=(?:[A-Za-z0-9+/=\s\\:,.()@<>]|-(?!----)){64})(?:[A-Za-z0-9+/=\s\\:,.()@<>]++|-(?!----))+)-----END",
         is_word=False,
         reach=None,
     ),
@@ -465,13 +465,6 @@ def _places(text: str, each: Format) -> list[int]:
             found.append(at)
             at = text.find(start, at + 1)
     return sorted(found)
-
-
-def lowered(text: str) -> str:
-    """Return a text in lower case, as patterns without case see it; each character stays at its place."""
-    if not text.isascii():
-        text = text.replace("\u0130", "i").replace("\u0131", "i").replace("\u017f", "s")
-    return text.lower()
 
 
 def _candidates(text: str) -> str:

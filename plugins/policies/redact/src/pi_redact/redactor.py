@@ -12,6 +12,7 @@ from pi_redact.formats import is_too_short, matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from hmac import HMAC
 
     from pi_redact.prefilter import Prefilter, Searcher
 
@@ -44,6 +45,7 @@ class Redactor:
         prefilter: Prefilter | None = None,
     ) -> None:
         self._key = key
+        self._hash: HMAC | None = None
         self._patterns = patterns
         self._strict = strict
         self._known: dict[str, str] = {}
@@ -80,10 +82,13 @@ class Redactor:
 
     def mark(self, name: str, secret: str) -> str:
         """Return the mark of a secret."""
-        import hmac  # most runs have nothing to mark
+        if self._hash is None:
+            import hmac  # most runs have nothing to mark
 
-        digest = hmac.digest(self._key, secret.encode("utf-8", "surrogatepass"), "sha256")
-        mark = f"[secret:{_written_name(name)}:{digest[:3].hex()}]"
+            self._hash = hmac.new(self._key, digestmod="sha256")
+        keyed = self._hash.copy()  # with the key in it: a log may have a secret in each of its lines
+        keyed.update(secret.encode("utf-8", "surrogatepass"))
+        mark = f"[secret:{_written_name(name)}:{keyed.digest()[:3].hex()}]"
         self._secrets[mark] = secret
         return mark
 
