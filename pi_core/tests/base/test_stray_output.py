@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from pi_core.base.process import stray_output
+
 PROGRAM = """
 import json, os, signal, subprocess, sys, threading, time
 from pi_core.base.process.stray_output import StrayOutput, give_terminal_back, terminal_descriptor
@@ -122,6 +124,38 @@ told["left out"] = sum(int(line.split()[1].replace(",", "")) for line in text().
     assert told["who"] == ["['plugin_one']"]
     assert told["left out"] > 4_900_000
     assert told["length"] < 100_000
+
+
+def given_by(pass_on):
+    """Return what a batch passes on, by plugin."""
+    given = {}
+    pass_on(lambda who, text: given.setdefault(who[0], []).append(text))
+    return given
+
+
+def test_the_flood_of_one_plugin_leaves_room_for_what_others_write_meanwhile():
+    batch = stray_output._Batch()
+    for number in range(100):
+        batch.add(["one"], b"flood\n" * 1000)
+        batch.add(["two"], b"line %d\n" % number)
+
+    given = given_by(batch.pass_on)
+
+    assert "\n".join(given["two"]) == "\n".join(f"line {number}" for number in range(100))
+    assert len(given["one"]) == 3
+    assert given["one"][-1].endswith("... 584,000 more bytes are left out")
+
+
+def test_output_that_does_not_pause_is_limited_for_its_plugin_alone_and_counted_once(monkeypatch):
+    monkeypatch.setattr(stray_output, "_LATE_SECONDS", 0)  # as after a second
+    batch, lines = stray_output._Batch(), []
+    for _ in range(20):
+        batch.add(["one"], b"flood\n" * 4000)
+        batch.add(["two"], b"x" * 4999 + b"\n")
+        lines += given_by(batch.pass_on_if_late)["two"]
+
+    assert lines == ["x" * 4999] * 20
+    assert given_by(batch.pass_on) == {"one": ["... 464,000 more bytes are left out"]}
 
 
 def test_what_is_written_at_the_very_end_is_passed_on_and_what_comes_later_is_the_terminal_s():

@@ -39,7 +39,7 @@ _REST_SECONDS = 0.1
 """Seconds without output after which an incomplete line is passed on."""
 
 _MOST_BYTES = 16_000
-"""Output that is passed on at once; of more, the end is left out, as only floods have it."""
+"""Output of the same writers that is passed on at once; of more, the end is left out, as only floods have it."""
 
 _LATE_SECONDS = 1.0
 """Seconds after which output that does not pause is passed on."""
@@ -276,11 +276,12 @@ class _Part:
 
 
 class _Batch:
-    """Output that is passed on together."""
+    """Output that is passed on together; the flood of one plugin leaves room for what others write."""
 
     def __init__(self) -> None:
         self._parts: list[_Part] = []
-        self._room = _MOST_BYTES
+        self._floods: dict[tuple[str, ...], _Part] = {}
+        self._room: dict[tuple[str, ...], int] = {}
         self._since = 0.0
 
     @property
@@ -292,9 +293,16 @@ class _Batch:
         """Add what somebody has written."""
         if not self._parts:
             self._since = time.monotonic()
-        if not self._parts or self._parts[-1].who != who:
-            self._parts.append(_Part(who))
-        self._room -= self._parts[-1].add(data, self._room)
+        key = tuple(who)
+        part = self._floods.get(key)
+        if part is None:
+            if not self._parts or self._parts[-1].who != who:
+                self._parts.append(_Part(who))
+            part = self._parts[-1]
+        room = self._room.get(key, _MOST_BYTES)
+        self._room[key] = room - part.add(data, room)
+        if part.left_out:
+            self._floods[key] = part
 
     def pass_on_if_late(self, take: Callable[[list[str], str], object]) -> None:
         """Pass on whole lines of output that does not pause; what is left out is counted until it does."""
@@ -302,13 +310,17 @@ class _Batch:
             return
         last = self._parts.pop()
         whole, _, rest = last.kept.rpartition(b"\n")
-        parts, self._parts = [*self._parts, _Part(last.who, whole)], [_Part(last.who, rest, last.left_out)]
+        given = [*(_Part(each.who, each.kept) for each in self._parts), _Part(last.who, whole)]
+        counted = [_Part(each.who, left_out=each.left_out) for each in self._parts if each.left_out]
+        self._parts = [*counted, _Part(last.who, rest, last.left_out)]
+        self._floods = {tuple(each.who): each for each in self._parts if each.left_out}
+        self._room = {who: room for who, room in self._room.items() if who in self._floods}
         self._since = time.monotonic()
-        _give(parts, take)
+        _give(given, take)
 
     def pass_on(self, take: Callable[[list[str], str], object]) -> None:
         """Pass on everything."""
-        parts, self._parts, self._room = self._parts, [], _MOST_BYTES
+        parts, self._parts, self._floods, self._room = self._parts, [], {}, {}
         _give(parts, take)
 
 

@@ -8,6 +8,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from attrs import define, field
+
 from pi_core.base.process.stray_output import StrayOutput
 from pi_terminal_kit.streams import StrayLines, printed_by
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Printed"]
 
 _MOST_CHARACTERS = 16_000
-"""Characters that are displayed of what is printed within a second; of more, the rest is counted."""
+"""Characters that are displayed of what a plugin prints within a second; of more, the rest is counted."""
 
 _LEAST_CHARACTERS = 80
 """Characters that each text counts for, as many short ones take as long to display as a long one."""
@@ -28,10 +30,25 @@ _LEAST_CHARACTERS = 80
 _SECOND = 1.0
 
 
+@define
+class _Limit:
+    """How much more of what the same plugins print is displayed.
+
+    Attributes:
+        since: When the second began.
+        room: Characters.
+        left_out: Characters that were counted only.
+    """
+
+    since: float = field(factory=time.monotonic)
+    room: int = _MOST_CHARACTERS
+    left_out: int = 0
+
+
 class Printed:
     """Printed lines that are not displayed yet.
 
-    Of a flood, the first characters of each second are displayed, and how many were left out.
+    Of a plugin's flood, the first characters of each second are displayed, and how many were left out.
 
     Args:
         owners: Finds the plugins that print; None if pi has none in this process.
@@ -46,10 +63,8 @@ class Printed:
         self._sink: Callable[[str], object] = self._lines.append
         self._loop = asyncio.get_running_loop()
         self._owners = owners
-        self._since = time.monotonic()
-        self._room = _MOST_CHARACTERS
-        self._left_out = 0
-        self.stream = StrayLines(sys.stderr, self._pass_on, self._loop, self._owner)
+        self._limits: dict[tuple[str, ...], _Limit] = {}
+        self.stream = StrayLines(sys.stderr, self._take_lines, self._loop, self._owner)
         self.stray = StrayOutput(self._take_stray)
         if owners is not None:
             from pi_core.host.writers import OutputWriters
@@ -63,32 +78,35 @@ class Printed:
 
         return printing_plugin(self._owners, sys._getframe(2))  # noqa: SLF001 - the documented way to the stack
 
+    def _take_lines(self, lines: str, plugin: str | None) -> None:
+        self._pass_on((plugin,) if plugin is not None else (), lines)
+
     def _take_stray(self, plugins: list[str], lines: str) -> None:
         """Pass on what the descriptors received; called in another thread, and after the loop's end."""
         text = printed_by(plugins, lines, is_known=False)
         try:
-            self._loop.call_soon_threadsafe(self._pass_on, text)
+            self._loop.call_soon_threadsafe(self._pass_on, tuple(plugins), text)
         except RuntimeError:  # the loop was closed
             self._lines.append(text)
 
-    def _pass_on(self, lines: str) -> None:
+    def _pass_on(self, who: tuple[str, ...], lines: str) -> None:
+        limit = self._limits.setdefault(who, _Limit())
         now = time.monotonic()
-        if now - self._since > _SECOND and not self._left_out:
-            self._since, self._room = now, _MOST_CHARACTERS
-        kept = lines[: max(self._room, 0)]
-        self._room -= max(len(kept), _LEAST_CHARACTERS)
+        if now - limit.since > _SECOND and not limit.left_out:
+            limit.since, limit.room = now, _MOST_CHARACTERS
+        kept = lines[: max(limit.room, 0)]
+        limit.room -= max(len(kept), _LEAST_CHARACTERS)
         if kept:
             self._sink(kept)
         if len(kept) < len(lines):
-            if not self._left_out and not self._loop.is_closed():
-                self._loop.call_later(_SECOND, self._tell_left_out)
-            self._left_out += len(lines) - len(kept)
+            if not limit.left_out and not self._loop.is_closed():
+                self._loop.call_later(_SECOND, self._tell_left_out, who)
+            limit.left_out += len(lines) - len(kept)
 
-    def _tell_left_out(self) -> None:
-        left_out, self._left_out = self._left_out, 0
-        self._since, self._room = time.monotonic(), _MOST_CHARACTERS
-        if left_out:
-            self._sink(f"... {left_out:,} more printed characters are left out")
+    def _tell_left_out(self, who: tuple[str, ...]) -> None:
+        limit = self._limits.pop(who, None)
+        if limit is not None and limit.left_out:
+            self._sink(printed_by(who, f"... {limit.left_out:,} more printed characters are left out"))
 
     def to(self, sink: Callable[[str], object]) -> None:
         """Pass all further lines to a function, after those that were printed before."""
@@ -105,7 +123,8 @@ class Printed:
         """Print the lines that were not displayed."""
         self.stream.close()
         self.keep()
-        self._tell_left_out()
+        for who in list(self._limits):
+            self._tell_left_out(who)
         with suppress(OSError, ValueError, AttributeError):
             for lines in self._lines:
                 print(lines, file=file, flush=True)

@@ -130,6 +130,27 @@ async def test_of_a_flood_the_beginning_is_displayed_and_how_much_is_left_out(te
     assert rest.getvalue() == f"... {left_out:,} more printed characters are left out\n"
 
 
+async def test_the_flood_of_one_plugin_leaves_room_for_what_others_print(monkeypatch) -> None:
+    monkeypatch.setattr("pi_tui.printed._SECOND", 3600.0)
+    displayed: list[str] = []
+    printed = Printed()
+    printed.to(displayed.append)
+    for number in range(100):
+        for plugin, line in (("gulls", "noise " * 1000), ("tides", f"hour {number}")):
+            monkeypatch.setattr(printed.stream, "_owner", lambda plugin=plugin: plugin)
+            printed.stream.write(f"{line}\n")
+
+    rest = io.StringIO()
+    printed.end(rest)
+
+    assert [each for each in displayed if "tides" in each] == [
+        f"Plugin 'tides' printed: hour {number}" for number in range(100)
+    ]
+    assert sum(len(each) for each in displayed if "gulls" in each) <= 16_000
+    assert rest.getvalue().startswith("Plugin 'gulls' printed: ... ")
+    assert rest.getvalue().endswith(" more printed characters are left out\n")
+
+
 @pytest.mark.parametrize("size", [(20, 6), (21, 7), (40, 10), (300, 80), (1, 1)])
 async def test_every_size_can_be_drawn(desk, script: ScriptedProvider, size: tuple[int, int]) -> None:
     script.turn(text("The tide is high."))

@@ -57,7 +57,7 @@ class StrayLines(StandIn):
 
     Args:
         stream: The wrapped stream.
-        line: Writes a line.
+        line: Writes lines, which name the plugin that has printed them; its second argument is this plugin, or None.
         loop: The event loop in which lines are written; any thread may print.
         owner: Returns the plugin whose code prints, None for all other code; called by the code that prints.
     """
@@ -65,7 +65,7 @@ class StrayLines(StandIn):
     def __init__(
         self,
         stream: TextIO,
-        line: Callable[[str], object],
+        line: Callable[[str, str | None], object],
         loop: asyncio.AbstractEventLoop,
         owner: Callable[[], str | None] = lambda: None,
     ) -> None:
@@ -102,6 +102,6 @@ class StrayLines(StandIn):
         if owner is not None and lines.strip():
             lines = printed_by([owner], lines)
         if threading.get_ident() == self._thread:
-            self._line(lines)
+            self._line(lines, owner)
         elif not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._line, lines)
+            self._loop.call_soon_threadsafe(self._line, lines, owner)

@@ -79,7 +79,8 @@ async def run_line(session: AgentSession, options: Options) -> int:
     conversation = Conversation(session, options, screen)
     conversation.line = _line(conversation, keys, around)
     owners = CodeOwners(session.host)
-    stray = StrayLines(sys.stderr, screen.line, loop, lambda: printing_plugin(owners, sys._getframe(2)))  # noqa: SLF001 - the documented way to the stack
+    owner = lambda: printing_plugin(owners, sys._getframe(2))  # noqa: E731, SLF001 - the documented way to the stack
+    stray = StrayLines(sys.stderr, lambda lines, _owner: screen.line(lines), loop, owner)
     try:
         with redirect_stdout(cast("TextIO", stray)), redirect_stderr(cast("TextIO", stray)):
             return await conversation.run()
