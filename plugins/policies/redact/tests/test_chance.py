@@ -39,10 +39,8 @@ def test_a_run_is_random_by_how_often_its_kinds_of_characters_change(run):
     assert chance._is_random_run(run) is (is_long and is_varied)
 
 
-WORDS = st.sampled_from(
-    "password Token my-KEY your Your YOUR p@ssw0rd hunter2 test _ - 1234 ... *** ${ {{ <a xxxx EXAMPLE example".split()
-    + ["…", "•", "9f", "\n", "K\u212a", "\u017f", "\u0130", "\u0131", "Äñ"]
-)
+PARTS = "password Token my-KEY your Your YOUR p@ssw0rd hunter2 test _ - 1234 ... *** ${ {{ <a xxxx EXAMPLE example 9f"
+WORDS = st.sampled_from([*PARTS.split(), "…", "•", "\n", "K\u212a", "\u017f", "\u0130", "\u0131", "Äñ"])
 VALUES = st.lists(st.one_of(WORDS, TEXTS.map(lambda text: text[:9])), max_size=6).map("".join)
 
 
