@@ -1,12 +1,29 @@
-"""Puts the pages of the repository's ``docs`` folder, and those that its index leads to, into the distributions."""
+"""Puts the pages of the repository into the distributions, in the folders that they have there: links stay right."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+PAGES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "docs/**/*.md",
+    "plugins/*/*/README.md",
+    "hookspecs/README.md",
+    "pi_core/README.md",
+    "pi_core/src/pi_core/*/README.md",
+    "examples/README.md",
+    "examples/*/README.md",
+    "examples/*/src/*/*.py",
+)
+
+OWN = "plugins/frontends/help/README.md"
 
 
 class PagesHook(BuildHookInterface[Any]):
@@ -18,18 +35,13 @@ class PagesHook(BuildHookInterface[Any]):
             return
         folder = Path(self.root) / "pages"  # in a source distribution
         if not folder.is_dir():
-            folder = Path(self.root).parents[2] / "docs"
+            folder = Path(self.root).parents[2]
         into = "pages" if self.target_name == "sdist" else "pi_help/pages"
-        for page in (*folder.glob("*.md"), *folder.glob("reference/*.md")):
-            build_data["force_include"][str(page)] = f"{into}/{page.relative_to(folder)}"
-        for page, name in _linked(folder):
-            build_data["force_include"][str(page)] = f"{into}/linked/{name}.md"
-        for page in folder.glob("linked/*.md"):
-            build_data["force_include"][str(page)] = f"{into}/linked/{page.name}"
-
-
-def _linked(folder: Path) -> list[tuple[Path, str]]:
-    """Return the pages of plugins that the index leads to, by the names of their folders."""
-    index = (folder / "README.md").read_text(encoding="utf-8")
-    pages = [folder / link for link in re.findall(r"\((\.\./plugins/[\w/-]+/README\.md)\)", index)]
-    return [(page, page.parent.name) for page in pages if page.is_file()]
+        places = {page: page.relative_to(folder).as_posix() for pattern in PAGES for page in folder.glob(pattern)}
+        if (
+            self.target_name == "sdist"
+        ):  # a file that is included by force is nowhere else, and this is the project's own
+            places = {page: place for page, place in places.items() if place != OWN}
+        else:
+            places[Path(self.root) / "README.md"] = OWN
+        build_data["force_include"].update({str(page): f"{into}/{place}" for page, place in places.items()})

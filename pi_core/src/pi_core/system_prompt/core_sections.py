@@ -22,8 +22,9 @@ _ROLE = (
 _ALWAYS_RULES = ("Be concise in your responses", "Show file paths clearly when working with files")
 _SEARCH_TOOLS = ("grep", "find", "ls")
 _DOCS = (
-    "When the user asks about pi itself (its options, plugins, hooks, settings), ask it: pi --help, pi plugins,"
-    " pi hooks [NAME], pi resources, pi prompt show."
+    "When the user asks about pi itself (its options, plugins, hooks, settings) or wants a plugin for it, ask it:"
+    " pi help [TOPIC | WORDS] shows every page, hook and example; pi --help, pi plugins, pi resources, pi prompt show."
+    " pi plugin new starts a plugin, pi plugins check PATH checks one, pi -e FILE tries it."
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
-from pi_help.pages import folder, mentioning, sections, topics
+from pi_help.pages import folder, mentioning, sections, text_of, topics
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -18,10 +18,14 @@ __all__ = ["run"]
 
 _USAGE = """\
 Usage: pi help [TOPIC]
+       pi help WORD...
        pi help --man
 
-Show a page of the documentation, or list the topics. The options of pi are
-listed by 'pi --help', those of a subcommand by 'pi SUBCOMMAND --help'.
+Show a page of the documentation, find the pages with some words, or list the
+topics. The hooks (pi help tool_call), the plugins that come with pi
+(pi help pluggypi-mcp) and the examples with their code (pi help
+example:keep-trees) are topics, too. The options of pi are listed by
+'pi --help', those of a subcommand by 'pi SUBCOMMAND --help'.
 
   --man   Print the man page of pi, for installers that link none:
           pi help --man > ~/.local/share/man/man1/pi.1; or pi help --man | man -l -
@@ -57,13 +61,11 @@ def run(arguments: list[str]) -> int:
     if not arguments:
         sys.stdout.write("".join(f"{line}\n" for line in _listed(pages)))
         return 0
-    if len(arguments) > 1:
-        raise UserError(f"pi help shows one topic, not {len(arguments)}. pi help lists them")
-    return _show(arguments[0].removesuffix(".md"), pages)
+    return _show(arguments, pages)
 
 
 def _listed(pages: Path) -> Iterator[str]:
-    yield "pi help TOPIC shows a page:"
+    yield "pi help TOPIC shows a page, pi help WORD... finds pages:"
     for heading, entries in sections(pages).items():
         yield ""
         yield heading
@@ -78,17 +80,21 @@ def _plain(text: str) -> str:
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "").rstrip(".")
 
 
-def _show(name: str, pages: Path) -> int:
+def _show(words: list[str], pages: Path) -> int:
     known = topics(pages)
-    if name in known:
-        _print(known[name].file.read_text(encoding="utf-8"))
+    if len(words) == 1 and (topic := known.get(words[0].removesuffix(".md"))) is not None:
+        _print(text_of(topic, known))
         return 0
-    found = list(mentioning(name, pages))
+    found = list(mentioning(words, pages))
     if not found:
-        raise UnknownName("topic", name, known, "pi help lists them")
-    sys.stdout.write(f"There is no topic {name!r}. These pages mention it:\n\n")
+        raise UnknownName("topic", " ".join(words), known, "pi help lists them")
+    what = (
+        f"There is no topic {words[0]!r}. These pages mention it" if len(words) == 1 else "These pages have the words"
+    )
+    sys.stdout.write(f"{what}:\n\n")
     for topic, line in found[:_MOST]:
-        sys.stdout.write(f"  {topic.name:<{_COLUMN - 3}} {shorten(_plain(line), _WIDTH - _COLUMN, placeholder=' …')}\n")
+        text = shorten(_plain(line), _WIDTH - max(_COLUMN, len(topic.name) + 3), placeholder=" …")
+        sys.stdout.write(f"  {topic.name:<{_COLUMN - 3}} {text}\n")
     if len(found) > _MOST:
         sys.stdout.write(f"  and {len(found) - _MOST} more\n")
     return 1

@@ -1,4 +1,4 @@
-"""Where the pages of the documentation are, and which topics they have."""
+"""Where the pages of the documentation are, which topics they have, and where their links lead."""
 
 from __future__ import annotations
 
@@ -7,19 +7,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Topic", "folder", "mentioning", "sections", "topics"]
+__all__ = ["Topic", "folder", "links", "mentioning", "sections", "text_of", "topics"]
+
+_INDEX = "docs/README.md"
+_PLACES = {
+    "docs/*.md": "docs/{}",
+    "docs/reference/*.md": "reference/{}",
+    "docs/hooks/*.md": "hooks/{}",
+    "docs/*/README.md": "{}",
+    "plugins/*/*/README.md": "pluggypi-{}",
+    "examples/*/README.md": "example:{}",
+    "*/README.md": "{}",
+    "pi_core/src/pi_core/*/README.md": "{}",
+    "*.md": "{}",
+}
+"""The pages that are topics, and the longer name of each: a name that several pages have is that of the first."""
 
 _HEADING = re.compile(r"^###? (?P<heading>.+)$")
 _ENTRY = re.compile(r"^- \[[^\]]*\]\((?P<page>[\w./-]+\.md)\): (?P<text>.+)$")
+_LINK = re.compile(r"(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>(?!https?:|mailto:|#)[^)\s]+)\)")
+_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
+_NO_TOPICS = ("AGENTS",)
+"""Pages for agents that change pi itself."""
 
 
 class Topic(NamedTuple):
     """One page.
 
     Attributes:
-        name: The name of its file, without the extension.
+        name: The shortest name that leads to it: of its file without the extension, or of the folder that a README
+            describes.
         file: The page.
         text: Its description in the index; empty if the index does not list the page.
     """
@@ -30,46 +49,108 @@ class Topic(NamedTuple):
 
 
 def folder() -> Path:
-    """Return the folder of the pages: in the wheel that of this package, in a clone ``docs``."""
+    """Return the folder of the pages, which has the repository's own folders: in a clone it is the repository."""
     packaged = Path(__file__).parent / "pages"
-    return packaged if packaged.is_dir() else Path(__file__).parents[5] / "docs"
+    return packaged if packaged.is_dir() else Path(__file__).parents[5]
 
 
 def sections(pages: Path) -> dict[str, list[Topic]]:
     """Return the topics of the index under its headings."""
     found: dict[str, list[Topic]] = {}
     under: list[Topic] = []
-    for line in (pages / "README.md").read_text(encoding="utf-8").splitlines():
+    index = pages / _INDEX
+    for line in index.read_text(encoding="utf-8").splitlines():
         if heading := _HEADING.match(line):
             under = found[heading["heading"]] = []
-        elif (entry := _ENTRY.match(line)) and (topic := _topic(pages, entry["page"], entry["text"])) is not None:
-            under.append(topic)
+        elif (entry := _ENTRY.match(line)) and (file := (index.parent / entry["page"]).resolve()).is_file():
+            under.append(Topic(_name(file), file, entry["text"]))
     return {heading: entries for heading, entries in found.items() if entries}
 
 
 def topics(pages: Path) -> dict[str, Topic]:
-    """Return all topics by name, first the ones in the index."""
-    indexed = {topic.name: topic for entries in sections(pages).values() for topic in entries}
-    files = [*sorted(pages.glob("*.md")), *sorted(pages.glob("reference/*.md"))]
-    return indexed | {file.stem: Topic(file.stem, file) for file in files if file.stem not in {*indexed, "README"}}
+    """Return all topics by name, first the ones in the index; most pages have a second, longer name."""
+    found = {topic.name: topic for entries in sections(pages).values() for topic in entries}
+    for pattern, longer in _PLACES.items():
+        for file in sorted(page.resolve() for page in pages.glob(pattern)):
+            name, long = _name(file), longer.format(_name(file))
+            if name in _NO_TOPICS:
+                continue
+            shortest = name if name not in found or found[name].file == file else long
+            found.setdefault(long, found.setdefault(shortest, Topic(shortest, file)))
+    return found
 
 
-def mentioning(word: str, pages: Path) -> Iterator[tuple[Topic, str]]:
-    """Yield the pages that contain a text, whatever its case, each with the first line that does.
+def mentioning(words: Sequence[str], pages: Path) -> Iterator[tuple[Topic, str]]:
+    """Yield the pages that contain all of some words, whatever their case, each with the line that has most of them.
 
-    Pages whose name contains it come first.
+    Pages with the words in their names come first, the shortest name first, then those with most words in a heading,
+    then in that line.
     """
-    for topic in sorted(topics(pages).values(), key=lambda topic: word.casefold() not in topic.name):
-        for line in topic.file.read_text(encoding="utf-8").splitlines():
-            if word.casefold() in line.casefold():
-                yield topic, line.strip("#|- ")
-                break
+    wanted = [word.casefold() for word in words]
+
+    def hits(text: str) -> int:
+        return sum(word in text for word in wanted)
+
+    found: list[tuple[tuple[int, ...], Topic, str]] = []
+    for topic in {topic.file: topic for topic in reversed(topics(pages).values())}.values():
+        text = topic.file.read_text(encoding="utf-8")
+        if hits(text.casefold()) == len(wanted):
+            lines = text.splitlines()
+            line = max(lines, key=lambda line: hits(line.casefold()))
+            heading = max((hits(line.casefold()) for line in lines if line.startswith("#")), default=0)
+            found.append(((-hits(topic.name.casefold()), -heading, -hits(line.casefold())), topic, line.strip("#|- ")))
+    found.sort(key=lambda each: (each[0], len(each[1].name) if each[0][0] else 0, each[1].name))
+    yield from ((topic, line) for _, topic, line in found)
 
 
-def _topic(pages: Path, link: str, text: str) -> Topic | None:
-    """Return the topic of an entry of the index; None if its page is not among those that are installed."""
-    file = pages / link
-    name = file.parent.name if file.name == "README.md" else file.stem
-    if not file.is_file():
-        file = pages / "linked" / f"{name}.md"  # a page outside of docs/, in the wheel
-    return Topic(name, file, text) if file.is_file() else None
+def text_of(topic: Topic, known: Mapping[str, Topic]) -> str:
+    """Return a page, followed by the code if it describes an example; its links name topics instead of files.
+
+    A link to something that is not installed, like a source file, becomes its text.
+    """
+    names = {each.file: each.name for each in reversed(known.values())}
+    parts = [
+        text if is_code else _LINK.sub(lambda link: _link(link, topic.file.parent, names), text)
+        for is_code, text in _parts(topic.file.read_text(encoding="utf-8"))
+    ]
+    if topic.file.parent.parent.name == "examples":
+        parts += _code(topic.file.parent)
+    return "".join(parts)
+
+
+def links(topic: Topic) -> Iterator[str]:
+    """Yield the targets of a page's links to other files, as they are written."""
+    for is_code, text in _parts(topic.file.read_text(encoding="utf-8")):
+        if not is_code:
+            yield from (link["target"] for link in _LINK.finditer(text))
+
+
+def _code(example: Path) -> Iterator[str]:
+    for source in sorted(example.glob("src/*/*.py")):
+        if code := source.read_text(encoding="utf-8").strip():
+            yield f"\n## {source.relative_to(example).as_posix()}\n\n```python\n{code}\n```\n"
+
+
+def _parts(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield the parts of a page, each with whether it is a block of code."""
+    is_code = False
+    part: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if _FENCE.match(line):
+            yield is_code, "".join(part)
+            part, is_code = [], not is_code
+        part.append(line)
+    yield is_code, "".join(part)
+
+
+def _link(link: re.Match[str], place: Path, names: Mapping[Path, str]) -> str:
+    path = (place / link["target"].partition("#")[0]).resolve()
+    name = names.get(path / "README.md" if path.is_dir() else path)
+    text = " ".join(link["text"].split())  # it may go on in the next line
+    return text if name is None else f"{text} (`pi help {name}`)"
+
+
+def _name(file: Path) -> str:
+    """Return the name of a page: the one of its folder if it is the folder's README, but for the repository's own."""
+    is_of_folder = file.name == "README.md" and not (file.parent / "CHANGELOG.md").is_file()
+    return file.parent.name if is_of_folder else file.stem
