@@ -70,8 +70,9 @@ def test_a_word_of_no_page_is_refused_with_the_nearest_topic():
         run(["sandboxx"])
 
 
-def test_words_lead_to_the_pages_that_have_all_of_them(capsys):
-    assert run(["prompt", "CACHE"]) == 1
+@pytest.mark.parametrize("arguments", [["prompt", "CACHE"], ["prompt CACHE"]])
+def test_words_lead_to_the_pages_that_have_all_of_them(capsys, arguments):
+    assert run(arguments) == 1
 
     first, *_ = capsys.readouterr().out.splitlines()[2:]
     assert first.split() == ["cache", "The", "prompt", "cache"]

@@ -61,7 +61,7 @@ def run(arguments: list[str]) -> int:
     if not arguments:
         sys.stdout.write("".join(f"{line}\n" for line in _listed(pages)))
         return 0
-    return _show(arguments, pages)
+    return _show(" ".join(arguments).split(), pages)  # the screen's /help passes words as one argument
 
 
 def _listed(pages: Path) -> Iterator[str]:
