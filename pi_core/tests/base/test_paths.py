@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_a_folder_of_ones_own_that_is_closed_is_opened_by_chmod(locked):
     why, remedy = access_problem(locked / "agent") or ("", "")
 
     assert why == f"{locked} cannot be read: its permissions do not allow it"
-    assert remedy == f"Run: chmod u+rwX {locked}"
+    assert remedy == f"Run: chmod u+rwX {shlex.quote(str(locked))}"
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o755, 0o000])
@@ -81,7 +82,7 @@ def test_a_folder_of_another_user_is_given_back(locked, monkeypatch):
     why, remedy = access_problem(locked / "agent") or ("", "")
 
     assert why == f"{locked} cannot be read, because it belongs to another user, as after a run with sudo"
-    assert remedy == f"Run: sudo chown -R 4242 {locked}"
+    assert remedy == f"Run: sudo chown -R 4242 {shlex.quote(str(locked))}"
 
 
 def test_a_folder_that_can_be_read_or_does_not_exist_is_no_problem(tmp_path):

@@ -17,7 +17,7 @@ class Sleeper:
 
 async def test_activate_that_blocks_is_ended_by_the_timeout_of_the_settings(tmp_path, pi_agent_dir, script):
     script.turn(text("still here"))
-    settings = Settings.in_memory({"hooks": {"timeout": 0.2}}, agent_dir=pi_agent_dir)
+    settings = Settings.in_memory({"hooks": {"timeout": 1}}, agent_dir=pi_agent_dir)
     session = create_agent_session(
         cwd=tmp_path,
         host=PluginHost(settings, installed=False),

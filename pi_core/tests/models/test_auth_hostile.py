@@ -179,7 +179,7 @@ async def test_a_command_without_a_key_is_reported_and_terminated(file, command,
 def test_a_command_cancelled_with_its_event_loop_runs_again(file, tmp_path):
     waits = tmp_path / "waits"
     waits.touch()
-    command = f"!if [ -e {waits} ]; then sleep 60; fi; echo k"
+    command = f"!if [ -e '{waits}' ]; then sleep 600; fi; echo k"
     file.write_text(json.dumps({"acme": {"type": "api_key", "key": command}}))
     stored = AuthStorage.create(file, environ={"PATH": os.environ["PATH"]})
 

@@ -97,7 +97,7 @@ async def test_a_configured_key_is_resolved_for_the_request(registry, written, k
 
 async def test_a_command_runs_at_the_first_request_and_not_before(registry, tmp_path):
     mark = tmp_path / "ran"
-    models = registry(row("acme"), providers={"acme": {"apiKey": f"!touch {mark}; echo k"}})
+    models = registry(row("acme"), providers={"acme": {"apiKey": f"!touch '{mark}'; echo k"}})
     model = models.find("acme/m")
     models.check(model)
     models.available()

@@ -9,7 +9,7 @@ import pytest
 from pi_testing import error, failing_hook, slow_hook, stall, text, tool_call
 
 
-@pytest.mark.pi(plugins=[slow_hook("context")], settings={"hooks": {"timeout": 0.05}})
+@pytest.mark.pi(plugins=[slow_hook("context")], settings={"hooks": {"specs": {"context": {"timeout": 0.05}}}})
 async def test_a_slow_hook_is_given_up_and_blamed(pi_session, script, recorder):
     pi_session.subscribe(recorder)
     script.turn(text("Done."))
