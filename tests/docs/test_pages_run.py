@@ -129,11 +129,11 @@ class Reader:
             self._run(f"{PYTEST} test_page.py")
             return
         (file := self.folder / "page_program.py").write_text(code, encoding="utf-8")
-        self._run(f"python -W error {file}")
+        self._run(f"python -W error '{file}'")
 
     def _run(self, commands: str, *, check: bool = True) -> str:
-        after = f"{{ echo \"cd '$PWD'\"; export -p; declare -f; }} > {self._state}"
-        script = f". {self._state}\nset -e -o pipefail\n{commands}\n{after}"
+        after = f"{{ echo \"cd '$PWD'\"; export -p; declare -f; }} > '{self._state}'"
+        script = f". '{self._state}'\nset -e -o pipefail\n{commands}\n{after}"
         done = subprocess.run(
             ["bash", "-O", "expand_aliases", "-c", script],
             env=self._environ,
@@ -204,7 +204,7 @@ def reader(tmp_path: Path, vendors: dict[str, str], pi_plugin_index: Path) -> Re
         "HOME": str(tmp_path),
         "PATH": os.pathsep.join([str(programs(tmp_path)), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONUTF8": "1",
-        "BROWSER": f"{sys.executable} {tmp_path / 'browser.py'} %s",
+        "BROWSER": f"{sys.executable} {shlex.quote(str(tmp_path / 'browser.py'))} %s",
         "REAL_PI": str(Path(sys.executable).with_name("pi")),
         "REAL_UV": shutil.which("uv") or "",
         "UV_OFFLINE": "1",

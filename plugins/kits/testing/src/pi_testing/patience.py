@@ -12,7 +12,7 @@ __all__ = ["PATIENCE", "soon"]
 
 T = TypeVar("T")
 
-PATIENCE = 120
+PATIENCE = 300
 """Seconds. Far more than anything takes here; only a test that would hang gets to know it."""
 
 
