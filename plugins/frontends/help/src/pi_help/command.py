@@ -58,10 +58,11 @@ def run(arguments: list[str]) -> int:
     pages = folder()
     if not pages.is_dir():
         raise UserError(f"The pages of the documentation are not installed: there is no {str(pages)!r}. Reinstall pi")
-    if not arguments:
+    words = " ".join(arguments).split()  # the screen's /help passes several as one argument
+    if not words:
         sys.stdout.write("".join(f"{line}\n" for line in _listed(pages)))
         return 0
-    return _show(" ".join(arguments).split(), pages)  # the screen's /help passes words as one argument
+    return _show(words, pages)
 
 
 def _listed(pages: Path) -> Iterator[str]:
