@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from inspect import Parameter, Signature, getdoc, iscoroutinefunction, signature
-from itertools import takewhile
+from functools import cached_property
+from inspect import Parameter, Signature, getdoc, getsource, iscoroutinefunction, signature
+from itertools import pairwise, takewhile
+from textwrap import dedent
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -19,9 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["cell", "describe", "fields_table", "has_fields", "markdown", "split_attributes"]
 
+_FOR_HOSTS = ("problem", "problem_of", "changed_by")
+"""What checks and combines the answers of plugins."""
+
 
 def describe(heading: str, described: Any, declared: Answers | None = None) -> Iterator[str]:
-    """Yield a section: the class's docstring, then its fields, or what a protocol asks for.
+    """Yield a section: the class's docstring, then its fields and what it can do, or what a protocol asks for.
 
     Args:
         heading: Of the section, as Markdown.
@@ -35,11 +41,13 @@ def describe(heading: str, described: Any, declared: Answers | None = None) -> I
     if not isinstance(described, type):
         for each in get_args(described):
             yield f"**`{each.__name__}`**: {markdown((getdoc(each) or '').splitlines()[0])}\n"
-            yield from _members(each)
+            yield from _asked(each, split_attributes(getdoc(each) or "")[1])
     elif has_fields(described):
         yield from fields_table(described, meanings, declared)
+        if members := [*_members(described)]:
+            yield from [*members, ""]
     else:
-        yield from _members(described)
+        yield from _asked(described, meanings)
 
 
 def split_attributes(doc: str) -> tuple[str, dict[str, str]]:
@@ -66,8 +74,8 @@ def has_fields(described: type) -> bool:
 
 
 def fields_table(described: Any, meanings: dict[str, str], declared: Answers | None = None) -> Iterator[str]:
-    """Yield the fields of an attrs class as a table."""
-    fields = _fields(described)
+    """Yield the fields of an attrs class as a table, those that it is made with."""
+    fields = _fields(described, meanings)
     if not fields:
         yield "It has no fields.\n"
         return
@@ -84,9 +92,15 @@ def fields_table(described: Any, meanings: dict[str, str], declared: Answers | N
     yield ""
 
 
-def _fields(described: Any) -> list[Any]:
+def _fields(described: Any, meanings: dict[str, str]) -> list[Any]:
     if attrs.has(described):
-        return [each for each in attrs.fields(described) if each.init and each.alias and not each.name.startswith("_")]
+        made_with = [each for each in attrs.fields(described) if each.init and each.alias]
+        return [
+            SimpleNamespace(name=each.alias, type=each.type, default=each.default)
+            for each in made_with
+            if not each.name.startswith("_")
+            or each.alias in meanings  # computed from what is passed, such as a function
+        ]
     types, defaults = described.__annotations__, described._field_defaults
     return [
         SimpleNamespace(name=name, type=types[name].__forward_arg__, default=defaults.get(name, attrs.NOTHING))
@@ -116,21 +130,50 @@ def _default(field: Any) -> str:
     return f"`{cell(repr(value))}`" if not callable(value) else ""
 
 
+def _asked(described: type, meanings: dict[str, str]) -> Iterator[str]:
+    """List what a protocol asks for: its attributes, then its methods."""
+    for base in _bases(described):
+        for name, text in _attributes(base).items():
+            yield f"- `{name}`: {markdown(meanings.get(name) or text)}"
+    yield from _members(described)
+    yield ""
+
+
+def _attributes(described: type) -> dict[str, str]:
+    """Return the annotated attributes of a protocol, each with the string that follows it."""
+    declared = ast.parse(dedent(getsource(described))).body[0]
+    found: dict[str, str] = {}
+    for each, after in pairwise([*declared.body, ast.Pass()]):  # type: ignore[attr-defined]
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and each.target.id[0] != "_":
+            text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
+            found[each.target.id] = " ".join(str(text).split())
+    return found
+
+
+def _bases(described: type) -> Iterator[type]:
+    """Yield a class and those it extends; what ``ToolContext`` has of ``PiContext`` is left out."""
+    bases = takewhile(lambda each: each is described or each is not pi_hookspecs.PiContext, described.__mro__)
+    return (each for each in bases if each.__module__.startswith("pi_") and each is not pi_hookspecs.values.Value)
+
+
 def _members(described: type) -> Iterator[str]:
-    """List what a protocol asks for, its own members first; what ``ToolContext`` has of ``PiContext`` is left out."""
+    """List the methods and computed attributes of a class, its own first."""
     members: dict[str, Any] = {}
-    for base in takewhile(lambda each: each is described or each is not pi_hookspecs.PiContext, described.__mro__):
+    for base in _bases(described):
         members = {**members, **{name: each for name, each in vars(base).items() if name not in members}}
     for name, member in members.items():
-        if name.startswith("_") or not (callable(member) or isinstance(member, property)):
+        if name.startswith("_") or name in _FOR_HOSTS or not _is_shown(member):
             continue
         summary, *more = (getdoc(member) or "").split("\n\n")
         mark = getattr(getattr(member, "fget", member), "pi_deprecated", None)
         text = markdown(" ".join(summary.split()))
-        yield f"- `{_called(name, member)}`: {text}{f' It {mark}.' if mark is not None else ''}"
+        yield f"- `{_called(name, member, described)}`: {text}{f' It {mark}.' if mark is not None else ''}"
         for paragraph in more:
             yield from _detail(paragraph)
-    yield ""
+
+
+def _is_shown(member: Any) -> bool:
+    return callable(member) or isinstance(member, property | cached_property | classmethod | staticmethod)
 
 
 def _detail(paragraph: str) -> Iterator[str]:
@@ -144,10 +187,12 @@ def _detail(paragraph: str) -> Iterator[str]:
         yield f"  - {verb}`{name}`: {meaning}"
 
 
-def _called(name: str, member: Any) -> str:
-    """Return how a member is used: ``name``, ``name(argument)`` or ``await name(argument, *, option=None)``."""
-    if isinstance(member, property):
+def _called(name: str, member: Any, described: type) -> str:
+    """Return how a member is used: ``name``, ``name(argument, *, key=None)``, ``await name()`` or ``Class.name()``."""
+    if isinstance(member, property | cached_property):
         return name
+    if isinstance(member, classmethod | staticmethod):
+        name, member = f"{described.__name__}.{name}", member.__func__
     waits = "await " if iscoroutinefunction(member) else ""
     taken = [each.replace(annotation=Parameter.empty) for each in signature(member).parameters.values()]
-    return f"{waits}{name}{Signature([each for each in taken if each.name != 'self'])}"
+    return f"{waits}{name}{Signature([each for each in taken if each.name not in ('self', 'cls')])}"

@@ -46,3 +46,28 @@ def test_every_value_that_is_no_event_and_no_answer_of_a_hook_is_there():
     }
 
     assert values <= set(re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE))
+
+
+@for_each(
+    ("name", "member"),
+    [
+        ("ProviderInfo", "| `models` |"),
+        ("SessionStore", "- `name`: "),
+        ("Exporter", "- `format`: "),
+        ("Renderer", "- `name`: "),
+        ("Provider", "- `api`: "),
+        ("ToolResult", "- `ToolResult.text(text, **fields)`: "),
+        ("Line", "- `Line.of(*parts, fill=None)`: "),
+        ("AssistantMessage", "- `tool_calls`: "),
+        ("Model", "- `reference`: "),
+    ],
+)
+def test_a_section_has_what_identifies_a_thing_and_what_it_computes(name, member):
+    section = re.search(rf"### `{name}`\n(.*?)(?=\n###? |\Z)", PAGE, re.DOTALL)
+
+    assert section is not None
+    assert f"\n{member}" in section[1]
+
+
+def test_every_member_has_a_meaning():
+    assert re.findall(r"^- `[^`]+`: *$", PAGE, re.MULTILINE) == []

@@ -139,14 +139,14 @@ class ProviderInfo(Value):
     compat: dict[str, Any] | None = None
     base_url_from: str = ""
     _models: tuple[Model, ...] | Callable[[], tuple[Model, ...]] = field(default=(), repr=False, alias="models")
-    _retirements: dict[str, dict[str, str]] | Callable[[], dict[str, dict[str, str]]] = field(
-        factory=dict, repr=False, alias="retirements"
+    _retirements: dict[str, dict[str, str]] | Callable[[], dict[str, dict[str, str]]] | None = field(
+        default=None, repr=False, alias="retirements"
     )
 
     @cached_property
     def retirements(self) -> dict[str, dict[str, str]]:
         """When models that are not listed are retired; loaded on first access."""
-        return self._retirements() if callable(self._retirements) else self._retirements
+        return (self._retirements() if callable(self._retirements) else self._retirements) or {}
 
     @cached_property
     def all_models(self) -> tuple[Model, ...]:

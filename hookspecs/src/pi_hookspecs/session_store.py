@@ -188,6 +188,7 @@ class SessionStore(Protocol):
     """
 
     name: str
+    """The value of the setting ``sessionStore`` that selects it."""
 
     def create(self, header: SessionHeader, reference: str | None = None) -> StoredSession:
         """Prepare a new session under an unused reference; nothing is stored yet."""
