@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
+from attrs import evolve
 
 from pi_cache_lint.chain import Digests, chain_of
 from pi_cache_lint.difference import first_difference
@@ -76,3 +79,85 @@ async def test_a_request_continues_the_one_before(registry, name):
         assert len(chain.messages) >= len(seen) - 1
         assert before is None or first_difference(before, chain) is None
         before = chain
+
+
+def named(*names):
+    return [evolve(read_tool(), name=name) for name in names]
+
+
+WIDER = evolve(read_tool(), name="find", description="Find files by another pattern.")
+CHANGES = (
+    (named("read"), "low"),
+    (named("read", "find"), "low"),
+    (named("read", "find"), "high"),
+    (named("find"), "high"),
+    (named("find"), "max"),
+    ([WIDER], "max"),
+    ([*named("read"), WIDER], "medium"),
+    (named("read", "find", "grep", "ls"), "medium"),
+    (named("ls", "find", "grep", "read"), "xhigh"),
+    (named("bash"), "low"),
+    (named("bash", "read"), "high"),
+)
+"""Tools and thinking level of each turn: ten changes."""
+
+
+async def requests_with_changes(registry, model, session):
+    """Yield the body of each turn of a session in which tools and thinking level change, with what was asked for."""
+    messages = []
+    for turn, (tools, level) in enumerate(CHANGES):
+        messages.append(UserMessage(content=f"Question {turn}"))
+        options = {"system": "Be brief.", "tools": tools, "reasoning": level, "session_id": session}
+        yield await payload_of(registry, model, *messages, **options), tools, level
+        messages.append(
+            AssistantMessage(
+                content=(ThinkingContent("hm", "c2ln"), TextContent(f"Answer {turn}")),
+                api=model.api,
+                provider=model.provider,
+                model=model.id,
+                thinking_level=level,
+            )
+        )
+
+
+def offered(payload):
+    """Return the tools that a model has at the end of a request, and how hard it is asked to think."""
+    tools = {each["name"]: each["description"] for each in payload["tools"] if not each.get("defer_loading")}
+    effort = payload["output_config"]["effort"]
+    for message in payload["messages"]:
+        if message["role"] != "system":
+            continue
+        effort = message.get("output_config", {}).get("effort", effort)
+        for block in message["content"]:
+            if block["type"] == "tool_removal":
+                del tools[block["tool"]["name"]]
+            else:
+                definition = block["tool"]["definition"]
+                tools[definition["name"]] = definition["description"]
+    return tools, effort
+
+
+@pytest.mark.parametrize("name", ["anthropic/claude-opus-5", "anthropic/claude-opus-5-5", "anthropic/claude-haiku-5-5"])
+async def test_ten_changes_of_tools_and_thinking_level_break_no_cache_where_the_vendor_has_a_form_for_them(
+    registry, name
+):
+    model = registry.find(name)
+    digests, before = Digests(), None
+
+    async for payload, tools, level in requests_with_changes(registry, model, name):
+        chain = chain_of(payload, digests, str)
+
+        assert before is None or first_difference(before, chain) is None
+        assert offered(payload) == ({each.name: each.description for each in tools}, level)
+        before = chain
+
+
+async def test_where_the_vendor_has_no_form_for_a_change_the_linter_finds_each_one(registry):
+    model = registry.find("anthropic/claude-sonnet-4-6")
+    digests, chains = Digests(), []
+    async for payload, _, _ in requests_with_changes(registry, model, "other"):
+        chains.append(chain_of(payload, digests, str))
+
+    found = [first_difference(*pair) for pair in pairwise(chains)]
+
+    assert all(each is not None and each.area in ("parameter", "tools") for each in found)

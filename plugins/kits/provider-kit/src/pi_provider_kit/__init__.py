@@ -73,7 +73,7 @@ _HOMES: dict[str, str] = {
     "strict": "strict_parameters strict_schema",
     "text": "WholeText clean_json clean_text",
     "thinking": (
-        "THINKING_BUDGETS budget_level clamp_thinking_level claude_thinking default_max_tokens "
+        "THINKING_BUDGETS budget_level clamp_thinking_level claude_effort claude_thinking default_max_tokens "
         "fit_thinking_budget sampling_params supported_thinking_levels thinking_budget"
     ),
     "tokens": "estimate_context_tokens estimate_tokens",

@@ -18,6 +18,7 @@ __all__ = [
     "THINKING_BUDGETS",
     "budget_level",
     "clamp_thinking_level",
+    "claude_effort",
     "claude_thinking",
     "default_max_tokens",
     "fit_thinking_budget",
@@ -89,6 +90,12 @@ def fit_thinking_budget(
     return most, budget if most > budget else max(0, most - _ANSWER)
 
 
+def claude_effort(model: Model, level: ThinkingLevel) -> str | None:
+    """Return the effort of a Claude model for a level; None if the model does not think with it."""
+    level = clamp_thinking_level(model, level)
+    return None if level == "off" else (model.thinking_level_map or {}).get(level) or _CLAUDE_EFFORTS[level]
+
+
 def claude_thinking(
     model: Model, options: StreamOptions, most: int, room: int, *, adaptive: bool, display: bool = True
 ) -> tuple[int, dict[str, Any]]:
@@ -107,7 +114,7 @@ def claude_thinking(
         return most, {"thinking": {"type": "disabled"}}
     summaries = {"display": "summarized"} if display else {}
     if adaptive:
-        effort = (model.thinking_level_map or {}).get(level) or _CLAUDE_EFFORTS[level]
+        effort = claude_effort(model, level)
         return most, {"thinking": {"type": "adaptive", **summaries}, "output_config": {"effort": effort}}
     total, budget = fit_thinking_budget(evolve(model, max_tokens=room), most, level, options.thinking_budgets)
     budget = max(budget, _CLAUDE_BUDGET)

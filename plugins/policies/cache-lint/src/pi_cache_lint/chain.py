@@ -32,6 +32,7 @@ _PARAMETERS = (
     "thinking",
     "reasoning",
     "reasoning_effort",
+    "output_config",
     "tool_choice",
     "toolChoice",
     "prompt_cache_key",

@@ -30,7 +30,7 @@ _SYSTEM = (
 _MESSAGES = ("payload.messages", "payload.input", "payload.contents", "payload.request.contents")
 """Where a link is found in the providers' payloads, as path prefixes."""
 
-_THINKING = frozenset({"thinking", "reasoning", "reasoning_effort"})
+_THINKING = frozenset({"thinking", "reasoning", "reasoning_effort", "output_config"})
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -56,6 +56,9 @@ class Compat(Value):
             keywords allow that.
         structured_output: ``supportsStructuredOutput``: answers are constrained to the requested schema.
         system_messages: ``supportsMidConvoSystemMessages``; without it they join the system prompt.
+        tool_changes: ``supportsMidConvoToolChanges``: with ``system_messages``, tools are added and removed within the
+            conversation.
+        effort_messages: ``supportsMidConvoEffort``: the effort of each answer is told before it.
         threads: ``supportsMessageThreads``: a request of a session sends only what is new, and the host holds the rest
             for a while, which is why the user turns it on.
         key_header: ``keyHeader``: ``x-api-key``, or the header that carries ``Bearer <key>``.
@@ -74,6 +77,8 @@ class Compat(Value):
     strict_tools: bool = False
     structured_output: bool = False
     system_messages: bool = False
+    tool_changes: bool = False
+    effort_messages: bool = False
     threads: bool = False
     key_header: str = "x-api-key"
     transport: str = "http"
@@ -102,6 +107,8 @@ _NAMES = {
     "supportsStrictTools": "strict_tools",
     "supportsStructuredOutput": "structured_output",
     "supportsMidConvoSystemMessages": "system_messages",
+    "supportsMidConvoToolChanges": "tool_changes",
+    "supportsMidConvoEffort": "effort_messages",
     "supportsMessageThreads": "threads",
     "keyHeader": "key_header",
     "transport": "transport",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_provider_anthropic.auth_token import auth_token
+from pi_provider_anthropic.tool_changes import PLACEHOLDER
 from pi_provider_kit import SentTools, host_headers
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _CLAUDE_CODE_TOOLS = {name.lower(): name for name in _CLAUDE_CODE_TOOL_NAMES}
 _OAUTH_BETAS = ("claude-code-20250219", "oauth-2025-04-20")
 _FINE_GRAINED_BETA = "fine-grained-tool-streaming-2025-05-14"
 _INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
+_EFFORT_BETAS = ("mid-conversation-output-config-2026-07-01", "thinking-binding-controls-2026-08-01")
+_INLINE_TOOLS_BETA = "inline-tools-2026-09-15"
 _THREADS_BETA = "message-threads-2026-08-12"
 
 
@@ -116,6 +119,10 @@ def _betas(options: StreamOptions, compat: Compat, payload: dict[str, Any]) -> l
         betas.append(_FINE_GRAINED_BETA)
     if payload.get("thinking", {}).get("type") == "enabled":
         betas.append(_INTERLEAVED_BETA)
+    if compat.effort_messages:
+        betas += _EFFORT_BETAS
+    if any(tool["name"] == PLACEHOLDER["name"] for tool in payload.get("tools", ()) if "name" in tool):
+        betas.append(_INLINE_TOOLS_BETA)
     if compat.has_thread(options):
         betas.append(_THREADS_BETA)
     return betas

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
-from pi_provider_kit import clean_text, encode_messages, sanitized_id, transform_messages
+from pi_hookspecs.models import THINKING_LEVELS
+from pi_provider_kit import claude_effort, clean_text, encode_messages, sanitized_id, transform_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pi_provider_anthropic.compat import Compat
     from pi_provider_anthropic.identity import ToolNames
 
-__all__ = ["answer_messages", "mark_last", "to_messages"]
+__all__ = ["answer_messages", "effort_message", "mark_last", "to_messages"]
 
 _IMAGE_ALONE = "(see attached image)"
 
@@ -26,16 +27,31 @@ _RESULT_IMAGES = "Attached image(s) from tool result:"
 
 
 def to_messages(
-    context: Context, model: Model, options: StreamOptions, compat: Compat, names: ToolNames
+    context: Context, model: Model, options: StreamOptions, compat: Compat, names: ToolNames, *, efforts: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the API's messages, without cache marks; results of one batch of calls share a message."""
+    """Return the API's messages, without cache marks; results of one batch of calls share a message.
+
+    Args:
+        context: The conversation.
+        model: The model.
+        options: The options of the request.
+        compat: Features of the host.
+        names: The tools.
+        efforts: Whether each answer of this provider is preceded by its effort.
+    """
 
     def extend(converted: list[dict[str, Any]], messages: Iterable[Message], _number: int) -> None:
-        _extend(converted, messages, compat)
+        _extend(converted, messages, compat, model if efforts else None)
 
+    depends_on = f"{compat!r} {efforts}"
     return encode_messages(
-        context, model, options, extend, depends_on=repr(compat), normalize_id=sanitized_id, tools=names
+        context, model, options, extend, depends_on=depends_on, normalize_id=sanitized_id, tools=names
     )
+
+
+def effort_message(effort: str) -> dict[str, Any]:
+    """Return the message that tells the effort of the answer after it."""
+    return {"role": "system", "content": [], "output_config": {"effort": effort}}
 
 
 def answer_messages(answer: AssistantMessage, model: Model, compat: Compat, names: ToolNames) -> list[dict[str, Any]]:
@@ -45,7 +61,9 @@ def answer_messages(answer: AssistantMessage, model: Model, compat: Compat, name
     return converted
 
 
-def _extend(converted: list[dict[str, Any]], messages: Iterable[Message], compat: Compat) -> None:
+def _extend(
+    converted: list[dict[str, Any]], messages: Iterable[Message], compat: Compat, told: Model | None = None
+) -> None:
     results: list[ToolResultMessage] = []
     for message in messages:
         if isinstance(message, ToolResultMessage):
@@ -59,6 +77,8 @@ def _extend(converted: list[dict[str, Any]], messages: Iterable[Message], compat
         elif isinstance(message, AssistantMessage):
             blocks = [converted for block in message.content for converted in _answer_block(block, compat)]
             if blocks:
+                if told is not None and (effort := _effort_of(message, told)) is not None:
+                    converted.append(effort_message(effort))
                 converted.append({"role": "assistant", "content": blocks})
         elif compat.system_messages and (text := clean_text(text_of(message.content)).strip()):
             converted.append({"role": "system", "content": text})
@@ -66,9 +86,21 @@ def _extend(converted: list[dict[str, Any]], messages: Iterable[Message], compat
         converted.append(_results(results))
 
 
+def _effort_of(answer: AssistantMessage, model: Model) -> str | None:
+    """Return the effort with which an answer was requested, if this API of this provider gave it."""
+    if (answer.api, answer.provider) != (model.api, model.provider) or answer.thinking_level not in THINKING_LEVELS:
+        return None
+    return claude_effort(model, answer.thinking_level)
+
+
 def mark_last(messages: list[dict[str, Any]], mark: dict[str, str]) -> None:
-    """Put the cache mark on the last block of the last user message; a string becomes a block for it."""
-    last = next((number for number in reversed(range(len(messages))) if messages[number]["role"] == "user"), None)
+    """Put the cache mark on the last block of the last user message; a string becomes a block for it.
+
+    A change of tools after that message has the mark instead.
+    """
+    is_change = bool(messages) and messages[-1]["role"] == "system" and isinstance(messages[-1]["content"], list)
+    roles = ("user", "system") if is_change else ("user",)
+    last = next((number for number in reversed(range(len(messages))) if messages[number]["role"] in roles), None)
     if last is None:
         return
     content = messages[last]["content"]

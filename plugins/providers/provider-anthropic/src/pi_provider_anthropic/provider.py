@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pi_provider_anthropic.identity import ToolNames
     from pi_provider_anthropic.reading import Reading
     from pi_provider_anthropic.threads import Threads, Turn
+    from pi_provider_anthropic.tool_changes import ToolChanges
     from pi_provider_kit import Http
 
 API = "anthropic-messages"
@@ -37,6 +38,7 @@ class AnthropicMessages:
     def __init__(self, http: Http | None = None) -> None:
         self._http = http
         self._threads: Threads | None = None
+        self._changes: ToolChanges | None = None
 
     def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         """Yield the message as it grows, then exactly one ``Done`` or ``Error``.
@@ -71,6 +73,14 @@ class AnthropicMessages:
         session = options.session_id or ""
         return Turn(self._threads, session, account, lambda answer: answer_messages(answer, model, compat, names))
 
+    def _tool_changes(self, compat: Compat) -> ToolChanges | None:
+        """Return the tools of the sessions, for a host where changes of tools are told within the conversation."""
+        if self._changes is None and compat.tool_changes:
+            from pi_provider_anthropic.tool_changes import ToolChanges
+
+            self._changes = ToolChanges()
+        return self._changes
+
     async def _events(
         self, model: Model, context: Context, options: StreamOptions, wire: _Wire
     ) -> AsyncGenerator[dict[str, Any]]:
@@ -81,7 +91,8 @@ class AnthropicMessages:
         from pi_provider_kit import HttpFailed, final_payload
 
         compat, turn = wire.compat, wire.turn
-        body = await final_payload(to_payload(model, context, options, compat, wire.names), model, options)
+        whole = to_payload(model, context, options, compat, wire.names, changes=self._tool_changes(compat))
+        body = await final_payload(whole, model, options)
         headers = to_headers(model, context.messages, options, compat, body)
         by_sdk = "sdk" in (options.transport, compat.transport)
         send = self._by_sdk if by_sdk else self._by_http
