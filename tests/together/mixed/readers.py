@@ -113,7 +113,7 @@ RPC_THAT_CHANGES = (
     *("steer", "follow_up", "abort", "clear_queue", "set_model", "cycle_model", "set_thinking_level"),
     *("cycle_thinking_level", "set_steering_mode", "set_follow_up_mode", "compact", "set_auto_compaction"),
     *("set_auto_retry", "abort_retry", "bash", "abort_bash", "new_session", "switch_session", "fork", "clone"),
-    *("set_session_name", "export_html"),
+    *("set_session_name", "export_html", "take_queued", "navigate_tree"),
 )
 """They do what the other readers call on the session."""
 

@@ -107,6 +107,23 @@ class MessageQueue:
         self.emit_update()
         return [text for each in queued if isinstance(each, UserMessage) and (text := each.text)]
 
+    def take_one(self, queue: Literal["steer", "followUp"], place: int) -> AgentMessage | None:
+        """Remove the message at a place of a queue and return it; None if the queue has no such place."""
+        agent = self._runtime.agent
+        queued = agent.peek_queued_messages()[0 if queue == "steer" else 1]
+        if not 0 <= place < len(queued):
+            return None
+        clear, add = (
+            (agent.clear_steering_queue, agent.steer)
+            if queue == "steer"
+            else (agent.clear_follow_up_queue, agent.follow_up)
+        )
+        clear()
+        for each in (*queued[:place], *queued[place + 1 :]):
+            add(each)
+        self.emit_update()
+        return queued[place]
+
     def clear_steering(self) -> list[AgentMessage]:
         """Clear the steering queue and return its messages."""
         dropped = self._runtime.agent.clear_steering_queue()

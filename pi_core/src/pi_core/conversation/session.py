@@ -681,6 +681,10 @@ class AgentSession:
         """Remove the user's messages from both queues and return their texts; messages of plugins stay queued."""
         return self.parts.queue.take_user_texts()
 
+    def take_queued_message(self, queue: Literal["steer", "followUp"], place: int) -> AgentMessage | None:
+        """Remove the message at a place of a queue and return it; None if the queue has no such place."""
+        return self.parts.queue.take_one(queue, place)
+
     def clear_steering_queue(self) -> list[AgentMessage]:
         """Clear the steering queue and return its messages."""
         return self.parts.queue.clear_steering()

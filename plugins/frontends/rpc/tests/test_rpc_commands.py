@@ -11,7 +11,7 @@ from attrs import evolve
 
 from pi_client.commands import COMMANDS
 from pi_hookspecs import Command, InputResult, Tool, ToolResult, hookimpl
-from pi_testing import raises, stall, text, tool_call, until
+from pi_testing import PNG, raises, stall, text, tool_call, until
 
 
 class Asks:
@@ -104,6 +104,43 @@ async def test_abort_is_answered_when_the_prompt_has_settled_and_keeps_the_queue
 
     assert talk.lines[-2] == {"type": "agent_settled", "aborted": True}
     assert (await talk.call("clear_queue"))["data"] == {"steering": [], "followUp": ["Later"]}
+
+
+@pytest.mark.pi(plugins=[])
+async def test_one_of_several_queued_messages_is_taken_back_with_its_pictures(talk, script):
+    script.turn(text("Hi."), stall())
+    await talk.call("prompt", message="Hello")
+    await script.stalled()
+    picture = {"type": "image", "data": PNG, "mimeType": "image/png"}
+    await talk.call("steer", message="First")
+    await talk.call("steer", message="Second", images=[picture])
+    await talk.call("follow_up", message="Later")
+
+    taken = await talk.call("take_queued", queue="steer", place=1)
+    gone = await talk.call("take_queued", queue="followUp", place=1)
+
+    assert taken["data"] == {"text": "Second", "images": [picture]}
+    assert gone["error"] == "No message is queued at place 1 any more: it has been delivered, or taken back"
+    assert (await talk.call("clear_queue"))["data"] == {"steering": ["First"], "followUp": ["Later"]}
+    await talk.call("abort")
+
+
+@pytest.mark.pi(plugins=[])
+async def test_the_conversation_continues_from_another_message_of_the_tree(talk, script):
+    for number in range(3):
+        script.turn(text(f"Answer {number}."))
+    for words in ("First", "Second"):
+        await talk.call("prompt", message=words)
+        await talk.event("agent_settled")
+    second = (await talk.call("get_fork_messages"))["data"]["messages"][1]["entryId"]
+
+    moved = await talk.call("navigate_tree", entryId=second)
+    await talk.call("prompt", message="Third")
+    await talk.event("agent_settled")
+
+    assert moved["data"] == {"cancelled": False, "text": "Second"}
+    said = [each["text"] for each in (await talk.call("get_fork_messages"))["data"]["messages"]]
+    assert said == ["First", "Third"]
 
 
 @pytest.mark.pi(plugins=[])

@@ -42,6 +42,9 @@ STEPS: list[tuple[dict[str, Any], str]] = [
     ({"type": "clone"}, ""),
     ({"type": "follow_up", "message": "And then?"}, ""),
     ({"type": "steer", "message": "Be brief."}, ""),
+    ({"type": "take_queued", "queue": "steer", "place": 0}, ""),
+    ({"type": "take_queued", "queue": "steer", "place": 0}, ""),
+    ({"type": "steer", "message": "Be briefer."}, ""),
     ({"type": "clear_queue"}, ""),
     ({"type": "prompt", "message": "Hello"}, SETTLED),
     ({"type": "bash", "command": "printf hi"}, ""),
@@ -71,6 +74,9 @@ STEPS: list[tuple[dict[str, Any], str]] = [
     ({"type": "switch_session", "sessionPath": "<session>"}, ""),
     ({"type": "clone"}, ""),
     ({"type": "get_state"}, ""),
+    ({"type": "get_fork_messages"}, ""),
+    ({"type": "navigate_tree", "entryId": "<user>"}, ""),
+    ({"type": "navigate_tree", "entryId": "nothing"}, ""),
 ]
 """Commands, and the event up to which to listen where it is not the response."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Feed"]
 
 _MAY_STORE = frozenset({"message_end", "entry_appended", "compaction_end", "tool_execution_end", "turn_end"})
-_MAY_STORE |= {"agent_settled", "session_info_changed", "model_select", "thinking_level_select"}
+_MAY_STORE |= {"agent_settled", "session_info_changed", "session_tree", "model_select", "thinking_level_select"}
 """Events after which entries may have been stored."""
 
 _IN_PROGRESS = frozenset({"agent_start", "message_start", "message_update", "tool_execution_start"})
@@ -70,10 +70,9 @@ class Feed:
 
     def lines_of(self, event: Any) -> Iterator[bytes]:
         """Yield the lines of an event, and of the entries stored since the previous event."""
-        if not is_on_wire(event):
-            return
-        self._track(event)
-        yield from self._cleaned([dumps(event)], self._clean)
+        if is_on_wire(event):
+            self._track(event)
+            yield from self._cleaned([dumps(event)], self._clean)
         if event.type in _MAY_STORE and ("message_start", None) not in self._live:
             yield from self.new_entries()
 

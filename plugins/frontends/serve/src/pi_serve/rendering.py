@@ -10,7 +10,8 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from pi_core import dumps
+from pi_core import dumps, from_wire
+from pi_hookspecs import PiError, ToolCall, ToolResultMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,8 @@ def rendering_of(line: bytes | None) -> dict[str, Any] | None:
 async def render_texts(asked: dict[str, Any], respond: Callable[[bytes], None]) -> None:
     """Render texts in a thread, and respond with a list of HTML.
 
-    A text is ``{"text": ..., "kind": "markdown" | "output"}``; what is not becomes an empty text.
+    A text is ``{"kind": "markdown" | "output", "text": ...}``; a call of a tool is ``{"kind": "call", "call": ...,
+    "result": ..., "running": ...}``, with both as they are on the wire. What is neither becomes an empty text.
     """
     texts = [each for each in asked["texts"][:_MOST] if isinstance(each, dict)]
     html = await asyncio.to_thread(lambda: [_rendered(each) for each in texts])
@@ -48,7 +50,25 @@ def _rendered(item: dict[str, Any]) -> str:
     from pi_html_kit.markdown import markdown
     from pi_html_kit.terminal import terminal_text
 
+    if item.get("kind") == "call":
+        return _call(item)
     text = item.get("text")
     if not isinstance(text, str):
         return ""
     return terminal_text(text) if item.get("kind") == "output" else markdown(text)
+
+
+def _call(item: dict[str, Any]) -> str:
+    from pi_html_kit.tools import tool_fold
+
+    try:
+        call = from_wire({"type": "toolCall", "arguments": {}, **item["call"]}, ToolCall)
+        result = item.get("result")
+        told = (
+            None
+            if result is None
+            else from_wire({"toolCallId": call.id, "toolName": call.name, **result}, ToolResultMessage)
+        )
+        return tool_fold(call, told, is_running=item.get("running") is True)
+    except (PiError, KeyError, TypeError, ValueError):  # not what a tool's call looks like
+        return ""

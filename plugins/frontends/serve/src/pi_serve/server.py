@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_core import FanOutUI, dumps, list_sessions, nested_sessions
-from pi_hookspecs import UserError
+from pi_hookspecs import PiError, UserError
 from pi_rpc_kit.dispatch import Dispatcher
 from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
 from pi_serve.client import Client, refused_unless_allowed
@@ -135,6 +136,20 @@ class SessionServer:
             }
             for each, depth in nested_sessions(everything[:_MOST_STORED], everything)[:_MOST_STORED]
         ]
+
+    async def titles(self, folders: Iterable[str]) -> dict[str, str]:
+        """Return the titles of the sessions of these folders by their ids; of those that are stored and can be read."""
+        manager = self._session.session_manager
+
+        def read() -> dict[str, str]:
+            found: dict[str, str] = {}
+            for folder in {*folders}:
+                with suppress(PiError, OSError):
+                    listed = list_sessions(folder, manager.session_dir, host=self._session.host)
+                    found |= {each.id: session_title(each.name, each.first_message) for each in listed}
+            return found
+
+        return await asyncio.to_thread(read) if manager.is_persisted else {}
 
     # Clients
 

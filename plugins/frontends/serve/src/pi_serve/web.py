@@ -49,6 +49,9 @@ _BEHIND_A_PROXY = (
 _PAGE = {
     "/": ("index.html", "text/html"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
+    "/icon-180.png": ("icon-180.png", "image/png"),
+    "/icon-192.png": ("icon-192.png", "image/png"),
+    "/icon-512.png": ("icon-512.png", "image/png"),
     "/manifest.webmanifest": ("manifest.webmanifest", "application/manifest+json"),
     "/page.js": ("page.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
@@ -124,7 +127,9 @@ class _Gate:
 
     async def _list(self, connection: ServerConnection, path: str) -> Response:
         if path == "/sessions":
-            return _json(connection, [each.__dict__ for each in served_sessions(self._agent_dir)])
+            served = served_sessions(self._agent_dir)
+            titles = await self._server.titles(each.cwd for each in served)
+            return _json(connection, [{**each.__dict__, "title": titles.get(each.session)} for each in served])
         try:
             return _json(connection, await self._server.stored_sessions())
         except PiError as error:
@@ -159,9 +164,15 @@ def _joined(headers: Headers) -> Headers:
 
 
 def _text(connection: ServerConnection, status: HTTPStatus, text: str, kind: str = "text/plain") -> Response:
-    response = connection.respond(status, text)
-    del response.headers["Content-Type"]
-    response.headers["Content-Type"] = f"{kind}; charset=utf-8"
+    return _with_body(connection, status, text.encode(), f"{kind}; charset=utf-8")
+
+
+def _with_body(connection: ServerConnection, status: HTTPStatus, body: bytes, kind: str) -> Response:
+    response = connection.respond(status, "")
+    response.body = body
+    for name, value in (("Content-Type", kind), ("Content-Length", str(len(body)))):
+        del response.headers[name]
+        response.headers[name] = value
     response.headers["Cache-Control"] = "no-store"
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -177,8 +188,9 @@ def _file(connection: ServerConnection, path: str, host: str) -> Response:
         return _text(connection, HTTPStatus.NOT_FOUND, f"There is no {path!r}\n")
     name, kind = _PAGE[path]
     shared = name in (CODE_SCRIPT, CONTENT_STYLE)
-    content = asset(name) if shared else files("pi_serve").joinpath("page", name).read_text("utf-8")
-    response = _text(connection, HTTPStatus.OK, content, kind)
+    content = asset(name).encode() if shared else files("pi_serve").joinpath("page", name).read_bytes()
+    is_text = kind != "image/png"
+    response = _with_body(connection, HTTPStatus.OK, content, f"{kind}; charset=utf-8" if is_text else kind)
     response.headers["Content-Security-Policy"] = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; manifest-src 'self'; "
         f"connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

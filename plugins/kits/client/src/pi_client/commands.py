@@ -1,4 +1,4 @@
-"""The 33 commands of the protocol, one class each: its fields, and the type of its result.
+"""The 35 commands of the protocol, one class each: its fields, and the type of its result.
 
 pi parses requests with these classes, the client serialises them, its methods take their fields, and the JSON schemas
 are generated from them. A field is given by its name or by its place, as an argument of the method.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 from attrs import field, frozen
 
 from pi_client import values
-from pi_client.fields import FLAG, TEXT, Kind, Record, choice, list_of, record, wire
+from pi_client.fields import FLAG, INTEGER, TEXT, Kind, Record, choice, list_of, record, wire
 from pi_client.values import LEVEL, MODE, MODEL, Image, JsonObject, QueueMode, ThinkingLevel
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = [
     "GetSessionStats",
     "GetState",
     "GetTree",
+    "NavigateTree",
     "NewSession",
     "Prompt",
     "Request",
@@ -53,6 +54,7 @@ __all__ = [
     "SetThinkingLevel",
     "Steer",
     "SwitchSession",
+    "TakeQueued",
 ]
 
 R = TypeVar("R")
@@ -144,6 +146,16 @@ class ClearQueue(Request[values.Queue]):
 
     type = "clear_queue"
     result = record(values.Queue)
+
+
+@frozen
+class TakeQueued(Request[values.TakenMessage]):
+    """Take one message out of a queue, for editing; ``place`` counts from 0, the message that is delivered first."""
+
+    type = "take_queued"
+    result = record(values.TakenMessage)
+    queue: Literal["steer", "followUp"] = field(metadata=wire(choice("steer", "followUp")))
+    place: int = field(metadata=wire(INTEGER))
 
 
 # State
@@ -373,6 +385,16 @@ class GetTree(Request[values.Tree]):
 
     type = "get_tree"
     result = record(values.Tree)
+
+
+@frozen
+class NavigateTree(Request[values.TreeMove]):
+    """Continue from another entry, for a user message from before it; ``summarize`` sums up the branch that is left."""
+
+    type = "navigate_tree"
+    result = record(values.TreeMove)
+    entry_id: str = field(metadata=wire(TEXT))
+    summarize: bool = field(default=False, kw_only=True, metadata=wire(FLAG))
 
 
 @frozen

@@ -74,6 +74,7 @@ class CommandMethods:
     follow_up = sends(commands.FollowUp, lambda _queued: None)
     abort = sends(commands.Abort)
     clear_queue = sends(commands.ClearQueue)
+    take_queued = sends(commands.TakeQueued)
 
     get_state = sends(commands.GetState)
     get_messages = sends(commands.GetMessages, lambda answer: answer.messages)
@@ -104,5 +105,6 @@ class CommandMethods:
     get_fork_messages = sends(commands.GetForkMessages, lambda answer: answer.messages)
     get_entries = sends(commands.GetEntries)
     get_tree = sends(commands.GetTree)
+    navigate_tree = sends(commands.NavigateTree)
     set_session_name = sends(commands.SetSessionName)
     export_html = sends(commands.ExportHtml, lambda answer: answer.path)

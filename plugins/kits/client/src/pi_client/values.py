@@ -151,6 +151,14 @@ class Queue(Record):
 
 
 @frozen(kw_only=True)
+class TakenMessage(Record):
+    """A message that was taken out of a queue."""
+
+    text: str = field(metadata=wire(TEXT))
+    images: tuple[Image, ...] = field(default=(), metadata=wire(list_of(record(Image))))
+
+
+@frozen(kw_only=True)
 class Cancelled(Record):
     """Whether a plugin cancelled it."""
 
@@ -279,6 +287,14 @@ class Fork(Record):
 
     text: str = field(metadata=wire(TEXT))
     cancelled: bool = field(metadata=wire(FLAG))
+
+
+@frozen(kw_only=True)
+class TreeMove(Record):
+    """Result of moving in the tree: the text of the user message there, for editing; none for other entries."""
+
+    cancelled: bool = field(metadata=wire(FLAG))
+    text: str | None = field(default=None, metadata=wire(TEXT))
 
 
 @frozen(kw_only=True)

@@ -1,4 +1,4 @@
-// Colours code blocks and adds buttons that copy them. Text stays text: nothing is parsed as markup.
+// Colours code blocks, adds buttons that copy them, and lets the keys reach what scrolls. Text stays text: nothing is parsed as markup.
 
 const WORDS = {
   py: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield None True False self",
@@ -59,7 +59,13 @@ function addCopy(block) {
   block.append(button);
 }
 
+function reachable(box) { // with the keys, where it scrolls
+  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+}
+
 function dress(block) {
+  if (block.matches(".wide")) { reachable(block); return; }
+  reachable(block.querySelector("pre"));
   const code = block.querySelector("code");
   if (code) colour(code);
   if (!block.querySelector(".copy")) addCopy(block);
@@ -69,5 +75,5 @@ const seen = "IntersectionObserver" in globalThis ? new IntersectionObserver((fo
   for (const { isIntersecting, target } of found) if (isIntersecting) { seen.unobserve(target); dress(target); }
 }, { rootMargin: "600px" }) : null;
 
-// Colours the blocks below an element when they come into view; a long conversation has thousands.
-globalThis.dressCode = (root) => { for (const block of root.querySelectorAll(".code")) if (seen) seen.observe(block); else dress(block); };
+// Colours the blocks below an element, and lets the keys reach what scrolls, when they come into view; a long conversation has thousands.
+globalThis.dressCode = (root) => { for (const block of root.querySelectorAll(".code, .wide")) if (seen) seen.observe(block); else dress(block); };

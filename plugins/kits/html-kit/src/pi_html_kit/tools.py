@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import ToolCall, ToolResultMessage
 
-__all__ = ["as_json", "call_line", "folded", "fragments", "output", "plain", "tool_box"]
+__all__ = ["as_json", "call_line", "folded", "fragments", "output", "plain", "tool_box", "tool_fold"]
 
 _MAIN_ARGUMENTS = ("command", "path", "file_path", "pattern", "query", "url", "name")
 """Arguments that describe a call best, most important first."""
@@ -36,6 +36,7 @@ _SECTIONS = {state: element("section", class_=f"tool {state}") for state in ("op
 _SHORT = 160
 _SHOWN_LINES = 10
 _SHOWN_CHARACTERS = 2000
+_SHOWN_DIFF = 40
 
 
 def tool_box(call: ToolCall, result: ToolResultMessage | None, result_id: str | None) -> Html:
@@ -47,25 +48,51 @@ def tool_box(call: ToolCall, result: ToolResultMessage | None, result_id: str | 
         result_id: The element's id for the result.
     """
     state = "open" if result is None else "failed" if result.is_error else "done"
-    diff = _diff_of(result)
     return _SECTIONS[state](
-        _head(call, result, state),
+        _HEADER(*_head(call, result, state)),
         _arguments(call),
-        _result(result, diff, result_id) if result is not None else None,
+        _result(result, result_id) if result is not None else None,
     )
 
 
-def _result(result: ToolResultMessage, diff: str | None, result_id: str | None) -> Html:
+def _result(result: ToolResultMessage, result_id: str | None) -> Html:
     named = f' id="{escaped(result_id)}"' if result_id is not None else ""
-    return Html(f'<div{named} class="result">{result_body(result, diff)}</div>')
+    return Html(f'<div{named} class="result">{result_body(result)}</div>')
 
 
-def result_body(result: ToolResultMessage, diff: str | None = None) -> Html:
-    """Return the result of a call: text and images, or the diff instead."""
-    diff = diff or _diff_of(result)
+def tool_fold(call: ToolCall, result: ToolResultMessage | None, *, is_running: bool = False) -> Html:
+    """Return a call with its result, folded, with the call as the summary.
+
+    It is open where the reader wants to see the result: a change of a file, a picture, a failure, what runs.
+
+    Args:
+        call: The call.
+        result: Its result, of a running call so far; None when there is none.
+        is_running: Whether the call is being executed.
+    """
+    state = "open" if is_running or result is None else "failed" if result.is_error else "done"
+    diff = _diff_of(result)
+    content = () if result is None else result.content
+    is_open = (
+        is_running or state == "failed" or diff is not None or any(isinstance(each, ImageContent) for each in content)
+    )
+    body = folded(diff, diff_lines, "diff", _SHOWN_DIFF) if diff else fragments(content, _end if is_running else output)
+    return tag(
+        "details",
+        _SUMMARY(*_head(call, result, "running" if is_running else state)),
+        None if diff else _arguments(call),
+        tag("div", body, class_="result") if body else None,
+        class_=f"tool {state}",
+        open=is_open and bool(body),
+    )
+
+
+def result_body(result: ToolResultMessage) -> Html:
+    """Return the result of a call: text and images, and the diff of an edit."""
+    diff = _diff_of(result)
     parts = [fragments(result.content, output)]
     if diff:
-        parts.append(folded(diff, diff_lines, class_="diff"))
+        parts.append(folded(diff, diff_lines, class_="diff", lines=_SHOWN_DIFF))
     return join(parts)
 
 
@@ -105,14 +132,14 @@ def output(text: str) -> Html:
     return folded(text, terminal_text)
 
 
-def folded(text: str, written: Any = None, class_: str = "output") -> Html:
+def folded(text: str, written: Any = None, class_: str = "output", lines: int = _SHOWN_LINES) -> Html:
     """Return a text with its first lines visible and the rest folded."""
     text = text.rstrip("\r\n")
     if not text:
         return Html()
     written = written or str
     box = _OUTPUT if class_ == "output" else element("pre", class_=class_)
-    cut = _cut(text)
+    cut = _cut(text, lines)
     if cut is None:
         return box(written(text))
     rest = text[cut:]
@@ -121,14 +148,20 @@ def folded(text: str, written: Any = None, class_: str = "output") -> Html:
     return join([box(written(text[:cut])), _MORE(_SUMMARY(summary), box(written(rest)))])
 
 
-def _cut(text: str) -> int | None:
+def _end(text: str) -> Html:
+    """Return the last lines of what a running program has written."""
+    lines = text.rstrip("\r\n").rsplit("\n", _SHOWN_LINES)
+    return _OUTPUT(terminal_text("\n".join(lines[-_SHOWN_LINES:])[-_SHOWN_CHARACTERS:]))
+
+
+def _cut(text: str, lines: int) -> int | None:
     """Return the end of the visible part; None if all of it is visible."""
     end = -1
-    for _ in range(_SHOWN_LINES):
+    for _ in range(lines):
         end = text.find("\n", end + 1)
         if end < 0:
             break
-    if 0 <= end <= _SHOWN_CHARACTERS:
+    if 0 <= end <= _SHOWN_CHARACTERS * max(1, lines // _SHOWN_LINES):
         return end + 1 if text.count("\n", end + 1) > 1 else None  # two lines more are no reason to fold
     if len(text) <= _SHOWN_CHARACTERS * 2:
         return None
@@ -141,18 +174,23 @@ def as_json(value: Any, indent: int | None = 2) -> str:
     return json.dumps(value, indent=indent, ensure_ascii=False, default=repr)
 
 
-def _head(call: ToolCall, result: ToolResultMessage | None, state: str) -> Html:
-    notes = []
+def _head(call: ToolCall, result: ToolResultMessage | None, state: str) -> list[Html | None]:
+    notes = [_changed(diff)] if (diff := _diff_of(result)) else []
     if result is not None:
-        notes = [seconds(result.duration_ms)] if result.duration_ms is not None else []
+        notes += [seconds(result.duration_ms)] if result.duration_ms is not None else []
         notes += [usage_line(result.usage)] if result.usage is not None else []
-    outcome = {"open": "no result", "failed": "failed"}.get(state)
-    return _HEADER(
+    outcome = {"open": "no result", "failed": "failed", "running": "running"}.get(state)
+    return [
         _NAME(call.name),
         _CALL(call_line(call)),
         _OUTCOME(outcome) if outcome else None,
         _NOTES(" · ".join(filter(None, notes))) if notes else None,
-    )
+    ]
+
+
+def _changed(diff: str) -> str:
+    lines = diff.split("\n")
+    return f"+{sum(each.startswith('+') for each in lines)} \N{MINUS SIGN}{sum(each.startswith('-') for each in lines)}"
 
 
 def _arguments(call: ToolCall) -> Html | None:

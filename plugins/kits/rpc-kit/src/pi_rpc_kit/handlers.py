@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import evolve
 
 from pi_core import dumps, require_local, to_wire
-from pi_hookspecs import ImageContent, PiError, UserError, UserMessage
+from pi_hookspecs import ImageContent, PiError, UserError, UserMessage, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HANDLERS", "SLOW", "Answer", "Handler", "JsonText", "images_of"]
 
-SLOW = frozenset({"bash", "compact", "export_html"})
+SLOW = frozenset({"bash", "compact", "export_html", "navigate_tree"})
 """Commands that may take long; the next command does not wait for them."""
 
 _NOT_SAVED = "This session has not been saved yet. Wait for the first assistant response before cloning or forking it."
@@ -73,6 +73,15 @@ async def _abort(session: Session, _asked: Any, _: Id) -> Answer:
 def _clear_queue(session: Session, _asked: Any, _: Id) -> Answer:
     steering, follow_up = session.clear_queue()
     return {"steering": [*steering], "followUp": [*follow_up]}
+
+
+def _take_queued(session: Session, asked: Any, _: Id) -> Answer:
+    taken = _here(session).take_queued_message(asked.queue, asked.place)
+    if taken is None:
+        raise UserError(f"No message is queued at place {asked.place} any more: it has been delivered, or taken back")
+    content = getattr(taken, "content", "")
+    images = [] if isinstance(content, str) else [to_wire(each) for each in content if isinstance(each, ImageContent)]
+    return {"text": text_of(content), "images": images}
 
 
 # State
@@ -257,6 +266,11 @@ def _get_tree(session: Session, _asked: Any, _: Id) -> Answer:
     return JsonText(b'{"tree":' + _nodes(manager.get_tree()) + _leaf(manager.leaf_id) + b"}")
 
 
+async def _navigate_tree(session: Session, asked: Any, _: Id) -> Answer:
+    moved = await session.navigate_tree(asked.entry_id, summarize=asked.summarize)
+    return _present(cancelled=moved.cancelled, text=moved.editor_text)
+
+
 def _leaf(leaf_id: str | None) -> bytes:
     return b"" if leaf_id is None else b',"leafId":' + dumps(leaf_id)
 
@@ -326,6 +340,7 @@ HANDLERS: dict[str, Handler] = {
     "follow_up": _follow_up,
     "abort": _abort,
     "clear_queue": _clear_queue,
+    "take_queued": _take_queued,
     "get_state": _get_state,
     "get_messages": _get_messages,
     "get_session_stats": _get_session_stats,
@@ -352,6 +367,7 @@ HANDLERS: dict[str, Handler] = {
     "get_fork_messages": _get_fork_messages,
     "get_entries": _get_entries,
     "get_tree": _get_tree,
+    "navigate_tree": _navigate_tree,
     "set_session_name": _set_session_name,
     "export_html": _export_html,
 }

@@ -15,7 +15,7 @@ function make(tag, className = "", text = "") {
 
 const entries = new Map();
 let leaf = null, lastId = null, shown = null;
-const calls = new Map(); // the boxes of tool calls, by their ids
+const tools = new Map(); // the calls of tools by their ids: the call, its result, whether it runs, and its box where it is drawn
 let live = null;         // the message that is being written
 
 // The reader is at the end until they scroll up; then the conversation stays where it is, whatever is added.
@@ -60,27 +60,31 @@ const KEPT = 3000;
 let wanted = [];
 const underway = new Set(); // lists of what the server was asked for
 
-function ready(kind, text) {
-  return rendered.get(`${kind} ${text}`);
+function keyOf(wish) {
+  return wish.kind === "call" ? JSON.stringify(wish) : `${wish.kind} ${wish.text}`;
 }
 
-function render(kind, text, then) {
-  const known = ready(kind, text);
+function ready(wish) {
+  return rendered.get(keyOf(wish));
+}
+
+function render(wish, then) { // a text, or a call with its result
+  const known = ready(wish);
   if (known !== undefined) { then(known); return; }
-  wanted.push({ kind, text, then });
+  wanted.push({ wish, then });
   if (wanted.length === 1) queueMicrotask(sendWanted);
 }
 
 function sendWanted() {
   while (wanted.length) {
     const some = wanted.slice(0, 50);
-    const isSent = askQuietly("render", { texts: some.map(({ kind, text }) => ({ kind, text })) }, ({ success, data }) => {
+    const isSent = askQuietly("render", { texts: some.map(({ wish }) => wish) }, ({ success, data }) => {
       underway.delete(some);
-      some.forEach(({ kind, text, then }, place) => {
+      some.forEach(({ wish, then }, place) => {
         const html = success ? data.html[place] : undefined;
         if (html === undefined) return; // it stays as it was written
         if (rendered.size > KEPT) rendered.clear();
-        rendered.set(`${kind} ${text}`, html);
+        rendered.set(keyOf(wish), html);
         then(html);
       });
       if (following) toEnd();
@@ -111,13 +115,13 @@ const near = new IntersectionObserver((found) => {
 }, { root: transcript, rootMargin: "1200px 0px" });
 
 function rich(kind, text, tag = "div") { // as it was written until it is rendered
-  const box = make(tag, kind === "markdown" ? "md plain" : "plain"), known = ready(kind, text);
+  const box = make(tag, kind === "markdown" ? "md plain" : "plain"), known = ready({ kind, text });
   const show = (html) => { box.classList.remove("plain"); fill(box, html); };
   if (known !== undefined) show(known);
   else {
     const part = carried.find((each) => each.shown && text.startsWith(each.text));
     if (part) { box.classList.remove("plain"); box.append(part.md, part.tail); } else box.textContent = text;
-    box.show = () => render(kind, text, show);
+    box.show = () => render({ kind, text }, show);
     near.observe(box);
   }
   return box;
@@ -138,29 +142,100 @@ function path() {
 
 function show() {
   const whole = path();
-  const known = shown === null ? -1 : whole.findIndex((entry) => entry.id === shown);
+  const place = shown === null ? -1 : whole.findIndex((entry) => entry.id === shown);
   const before = live?.done ? live : null;
   if (before) { live = null; carried = [...before.blocks.values()]; }
-  if (known < 0) { log.replaceChildren(...(live ? [live.box] : [])); calls.clear(); }
-  for (const entry of whole.slice(known + 1)) {
-    const box = boxOf(entry);
-    if (box) log.insertBefore(box, live?.box ?? null);
-  }
+  if (place < 0) { log.replaceChildren(...(live ? [live.box] : [])); tools.clear(); }
+  const added = whole.slice(place + 1);
+  added.forEach((entry, number) => {
+    const box = shellOf(entry);
+    if (!box) return;
+    log.insertBefore(box, live?.box ?? null);
+    if (number >= added.length - AT_ONCE) box.build();
+    visible.observe(box);
+  });
   before?.box.remove();
   carried = [];
   shown = whole.at(-1)?.id ?? null;
   showTitle();
+  greet();
   if ($("search").value) filter();
+}
+
+function greet() { // instead of an empty page
+  $("hint").hidden = observes || log.querySelector(".user, .answer") !== null;
+}
+
+// Of a long conversation, only what is near the view has its content on the page.
+
+const AT_ONCE = 12; // of the entries that come together, the last ones: they are in view in most cases
+
+const visible = new IntersectionObserver((found) => {
+  for (const { isIntersecting, target } of found) {
+    if (isIntersecting) target.build();
+    else target.clear();
+  }
+  if (following) toEnd();
+}, { root: transcript, rootMargin: "2500px 0px" });
+
+function shellOf(entry) { // an article that is empty far from the view
+  const words = wordsOf(entry);
+  if (words === null) return null;
+  const message = entry.type === "message" ? entry.message : null;
+  const shell = make("article", message?.role === "user" ? "user" : message?.role === "assistant" ? "answer" : "");
+  const length = words().length;
+  shell.words = words;
+  shell.style.minHeight = `${Math.min(30, 2 + Math.ceil(length / 70)) * 1.5}rem`; // until its height is known
+  shell.isTouched = false;
+  shell.build = () => {
+    if (shell.isBuilt) return;
+    shell.isBuilt = true;
+    const box = boxOf(entry);
+    shell.className = box.className;
+    shell.replaceChildren(...box.childNodes);
+    shell.style.minHeight = "";
+  };
+  shell.clear = () => {
+    if (!shell.isBuilt || shell.isTouched || shell.contains(document.activeElement) || getSelection().containsNode(shell, true)) return;
+    shell.style.minHeight = `${shell.offsetHeight}px`;
+    shell.isBuilt = false;
+    shell.replaceChildren();
+  };
+  shell.addEventListener("click", (event) => { if (event.target.closest("summary")) shell.isTouched = true; });
+  return shell;
+}
+
+function wordsOf(entry) { // returns what is searched, lazily; null for what is not displayed
+  const texts = (content) => typeof content === "string" ? content : (content ?? []).map((each) => each.text ?? each.thinking ?? "").join(" ");
+  const message = entry.message;
+  switch (entry.type === "message" ? message.role : entry.type) {
+    case "user": return () => texts(message.content);
+    case "assistant": {
+      const own = (message.content ?? []).filter((each) => each.type === "toolCall");
+      for (const each of own) know(each);
+      return () => [texts(message.content), message.errorMessage ?? "", ...own.map(({ id }) => wordsOfCall(id))].join(" ");
+    }
+    case "toolResult": {
+      const isKnown = tools.has(message.toolCallId);
+      finished(message.toolCallId, message.toolName, message);
+      return isKnown ? null : () => wordsOfCall(message.toolCallId);
+    }
+    case "bashExecution": return () => `${message.command} ${message.output ?? ""}`;
+    case "custom_message": return entry.display ? () => texts(entry.content) : null;
+    case "compaction":
+    case "branch_summary": return () => entry.summary ?? "";
+    case "model_change": return () => `${entry.provider}/${entry.modelId}`;
+    default: return null;
+  }
 }
 
 function boxOf(entry) {
   switch (entry.type) {
     case "message": return boxOfMessage(entry.message);
-    case "custom_message": return entry.display ? withContent(make("article", "note"), entry.content) : null;
+    case "custom_message": return withContent(make("article", "note"), entry.content);
     case "compaction":
     case "branch_summary": return folded("Summary of the earlier conversation", rich("markdown", entry.summary ?? ""));
-    case "model_change": return make("article", "note", `Model: ${entry.provider}/${entry.modelId}`);
-    default: return null;
+    default: return make("article", "note", `Model: ${entry.provider}/${entry.modelId}`);
   }
 }
 
@@ -168,9 +243,8 @@ function boxOfMessage(message) {
   switch (message.role) {
     case "user": return withContent(make("article", "user"), message.content);
     case "assistant": return boxOfAnswer(message);
-    case "toolResult": showResult(message.toolCallId, message.toolName, message); return null;
-    case "bashExecution": return folded(`! ${message.command}`, rich("output", message.output ?? "", "pre"), true);
-    default: return null;
+    case "toolResult": { const box = make("article"); box.append(boxOfCall(message.toolCallId)); return box; }
+    default: return folded(`! ${message.command}`, rich("output", message.output ?? "", "pre"), true);
   }
 }
 
@@ -204,9 +278,9 @@ function boxOfAnswer(message) {
   for (const block of message.content ?? []) {
     if (block.type === "text") { if (block.text.trim()) box.append(rich("markdown", block.text)); }
     else if (block.type === "thinking" && block.thinking) box.append(thinking(block.thinking));
-    else if (block.type === "toolCall") box.append(call(block.id, block.name, block.arguments));
+    else if (block.type === "toolCall") { know(block); box.append(boxOfCall(block.id)); }
   }
-  if (message.errorMessage && message.stopReason !== "aborted") box.append(make("p", "failed", message.errorMessage));
+  if (message.errorMessage && message.stopReason !== "aborted") box.append(problem(message.errorMessage));
   else if (message.stopReason === "aborted") box.append(make("p", "note", "Stopped"));
   return box;
 }
@@ -218,78 +292,77 @@ function thinking(text) {
   return details;
 }
 
-const MAIN = ["command", "path", "file_path", "pattern", "query", "url", "name", "prompt", "text"];
+const LONG = 400;
 
-function mainArgument(given) { // the one that describes a call best
-  const key = MAIN.find((each) => ["string", "number"].includes(typeof given?.[each]));
-  const words = key ? given[key] : Object.values(given ?? {}).find((each) => typeof each === "string") ?? "";
-  return String(words).replace(/\s+/g, " ").trim().slice(0, 160);
+function problem(text) { // its beginning, and the rest of a long one folded
+  const words = text.trim(), box = make("div", "failed plain");
+  if (words.length <= LONG) { box.textContent = words; return box; }
+  const cut = words.lastIndexOf(" ", LONG * 0.7), end = cut > LONG / 2 ? cut : Math.floor(LONG * 0.7);
+  const more = make("details", "more");
+  more.append(make("summary", "", "The whole message"), make("div", "", words));
+  box.append(`${words.slice(0, end)} …`, more);
+  return box;
 }
 
-function call(id, name, given) {
-  const details = make("details", "tool open"), summary = make("summary"), note = make("small");
-  summary.append(make("b", "", name), " ", make("code", "", mainArgument(given)), " ", note);
-  details.append(summary);
-  const values = Object.values(given ?? {});
-  const isWhole = values.length === 1 && ["string", "number"].includes(typeof values[0]) && String(values[0]).length < 160 && !String(values[0]).includes("\n");
-  if (values.length && !isWhole) details.append(details.given = make("pre", "given", argumentsText(given)));
-  details.output = make("div", "result");
-  details.output.hidden = true;
-  details.append(details.output);
-  details.note = note;
-  calls.set(id, details);
-  return details;
+// Calls of tools: what is known of each, drawn by the server
+
+function know({ id, name, arguments: given }) {
+  const tool = tools.get(id);
+  if (tool) Object.assign(tool, { name, given: given ?? tool.given });
+  else tools.set(id, { id, name, given: given ?? {}, result: null, isRunning: false, box: null, timer: null });
+  return tools.get(id);
 }
 
-function argumentsText(given) {
-  const text = ([name, value]) => typeof value !== "string" ? `${name}: ${JSON.stringify(value)}` : `${name}:${value.includes("\n") ? "\n" : " "}${value}`;
-  return Object.entries(given).map(text).join("\n");
+function finished(id, name, result) {
+  const { content, isError, details, durationMs, usage, timestamp } = result;
+  change(know({ id, name }), { content: content ?? [], isError: isError === true, details, durationMs, usage, timestamp: timestamp ?? 0 }, false);
 }
 
-const LINES = 10, CHARACTERS = 2000;
-
-function showResult(id, name, result, isOver = true) {
-  let box = calls.get(id);
-  if (!box) { box = call(id, name); log.insertBefore(box, live?.box ?? null); }
-  box.classList.toggle("open", !isOver);
-  box.classList.toggle("failed", isOver && result.isError === true);
-  box.note.textContent = !isOver ? "running" : result.isError ? "failed" : "";
-  const diff = result.isError ? null : result.details?.diff;
-  if (typeof diff === "string" && diff) { showDiff(box, diff); return; }
-  const parts = (result.content ?? []).map((each) => each.type === "image" ? picture(each) : long(each.text ?? `[${each.type}]`, isOver));
-  box.output.replaceChildren(...parts.flat());
-  box.output.hidden = !parts.flat().length;
-  if (isOver && (result.content ?? []).some((each) => each.type === "image")) box.open = true; // what somebody wants to see
+function runs(id, name, partial) {
+  const tool = know({ id, name });
+  if (tool.result && !tool.isRunning) return; // an event that comes late
+  change(tool, partial?.content ? { content: partial.content, isError: false, timestamp: 0 } : null, true);
 }
 
-function long(text, isOver) { // its first lines, and the rest folded
-  const words = text.replace(/[\r\n]+$/, "");
-  if (!words) return [];
-  if (!isOver) return [make("pre", "plain", words.slice(-CHARACTERS))];
-  let cut = -1;
-  for (let line = 0; line < LINES && (line === 0 || cut >= 0); line++) cut = words.indexOf("\n", cut + 1);
-  if (cut > CHARACTERS || (cut < 0 && words.length > 2 * CHARACTERS)) cut = CHARACTERS;
-  const rest = cut < 0 ? "" : words.slice(cut).replace(/^\n/, "");
-  if (!rest || (rest.length < 200 && !rest.includes("\n"))) return [rich("output", words, "pre")];
-  const more = make("details", "more"), count = rest.split("\n").length;
-  more.append(make("summary", "", count > 1 ? `${count.toLocaleString("en")} more lines` : `${rest.length.toLocaleString("en")} more characters`));
-  more.addEventListener("toggle", () => { if (more.childElementCount === 1) more.append(rich("output", rest, "pre")); });
-  return [rich("output", words.slice(0, cut), "pre"), more];
+function change(tool, result, isRunning) {
+  Object.assign(tool, { result, isRunning });
+  if (!tool.box?.isConnected) return;
+  if (!isRunning) { clearTimeout(tool.timer); tool.timer = null; draw(tool); return; }
+  tool.timer ??= setTimeout(() => { tool.timer = null; draw(tool); }, PAUSE);
 }
 
-function showDiff(box, diff) {
-  const output = make("pre", "diff");
-  let added = 0, removed = 0;
-  output.append(...diff.slice(0, 200000).split("\n").flatMap((line) => {
-    const kind = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
-    if (kind === "ins") added++; else if (kind === "del") removed++;
-    return [make(kind, line.startsWith("@@") ? "hunk" : "", line), "\n"];
-  }));
-  box.note.textContent = `+${added} −${removed}`;
-  box.output.replaceChildren(output);
-  box.output.hidden = false;
-  box.open = true;
-  if (box.given) box.given.hidden = true;
+function wordsOfCall(id) {
+  const tool = tools.get(id);
+  return tool ? [tool.name, JSON.stringify(tool.given), ...(tool.result?.content ?? []).map((each) => each.text ?? "")].join(" ") : "";
+}
+
+function boxOfCall(id) {
+  const tool = tools.get(id);
+  tool.box = make("div", "call");
+  const waiting = make("details", "tool open"), head = make("summary"); // for the moment until it is drawn
+  head.append(make("b", "", tool.name));
+  waiting.append(head);
+  tool.box.append(waiting);
+  draw(tool);
+  return tool.box;
+}
+
+function draw(tool) {
+  const { box, result } = tool, pictures = (result?.content ?? []).filter((each) => each.type === "image");
+  const blocks = result?.content.filter((each) => each.type !== "image"); // they are here already
+  const wish = { kind: "call", call: { id: tool.id, name: tool.name, arguments: tool.given }, result: result && { ...result, content: blocks }, running: tool.isRunning };
+  const isOfNow = () => box === tool.box && result === tool.result;
+  render(wish, (html) => {
+    if (!isOfNow() || !html) return;
+    const known = box.firstElementChild, wasSet = known.isSet, wasOpen = known.open;
+    const wasFocused = document.activeElement === known.firstElementChild;
+    fill(box, html);
+    const details = box.firstElementChild;
+    if (pictures.length) { details.append(...pictures.map(picture)); details.open = true; }
+    if (wasSet) { details.open = wasOpen; details.isSet = true; }
+    details.firstElementChild.addEventListener("click", () => { details.isSet = true; });
+    if (wasFocused) details.firstElementChild.focus();
+  });
 }
 
 // The message that is being written
@@ -300,7 +373,7 @@ function begin(message) {
   log.append(live.box);
 }
 
-function grow(change) {
+function grow(change) { // by an event of the stream
   if (!live) begin({ content: [] });
   const { type, contentIndex: place } = change;
   if (type === "text_start" || type === "thinking_start") startBlock(place, type);
@@ -308,8 +381,8 @@ function grow(change) {
     if (!live.blocks.has(place)) startBlock(place, type);
     live.blocks.get(place).add(change.delta);
   } else if (type === "toolcall_end") {
-    const { id, name, arguments: given } = change.toolCall;
-    live.box.append(call(id, name, given));
+    know(change.toolCall).isRunning = true;
+    live.box.append(boxOfCall(change.toolCall.id));
   }
 }
 
@@ -328,7 +401,7 @@ class LiveText { // rendered again and again while it grows, at most a fifth of 
   draw() {
     const text = this.text, begun = performance.now();
     if (!this.md.isConnected) return;
-    render("markdown", text, (html) => {
+    render({ kind: "markdown", text }, (html) => {
       fill(this.md, html);
       this.shown = text.length;
       this.tail.textContent = this.text.slice(this.shown);
@@ -355,14 +428,21 @@ const handlers = {
   hello(line) { known = null; queued = []; drawTray(); facts(line); refresh(); sendAgain(); },
   entries: take,
   agent_start() { working(true); },
-  agent_settled({ aborted }) { working(false); refresh(); if (!aborted) alarm("pi is done", $("name").textContent); },
-  queue_update({ steering, followUp }) { queued = [...steering, ...followUp]; drawTray(); },
+  agent_settled({ aborted }) {
+    for (const tool of tools.values()) if (tool.isRunning && !tool.result) change(tool, null, false); // stopped before it ran
+    working(false); refresh(); if (!aborted) alarm("pi is done", $("name").textContent);
+  },
+  queue_update({ steering, followUp }) {
+    const listed = (queue, texts) => texts.map((words, place) => ({ queue, place, words }));
+    queued = [...listed("steer", steering), ...listed("followUp", followUp)];
+    drawTray();
+  },
   message_start({ message }) { if (message.role === "assistant") keepingPlace(() => begin(message)); },
   message_update(line) { keepingPlace(() => grow(line.assistantMessageEvent)); },
   message_end({ message }) { if (message.role === "assistant" && live) live.done = true; },
-  tool_execution_start(line) { showResult(line.toolCallId, line.toolName, {}, false); },
-  tool_execution_update(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, line.partialResult ?? {}, false)); },
-  tool_execution_end(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, { ...line.result, isError: line.isError })); },
+  tool_execution_start({ toolCallId, toolName }) { runs(toolCallId, toolName, null); },
+  tool_execution_update({ toolCallId, toolName, partialResult }) { runs(toolCallId, toolName, partialResult); },
+  tool_execution_end({ toolCallId, toolName, result: told, isError }) { finished(toolCallId, toolName, { ...told, isError }); },
   auto_retry_start(line) { note(`Retrying: ${line.errorMessage}`, true); },
   compaction_start() { note("Compacting the conversation"); },
   extension_error(line) { note(`${line.extensionPath ?? "A plugin"}: ${line.error}`, true); },
@@ -378,15 +458,21 @@ const handlers = {
 };
 
 function note(text, failed = false) {
-  keepingPlace(() => log.append(make("article", failed ? "note failed" : "note", text)));
+  const box = make("article", failed ? "note failed" : "note", failed ? "" : text);
+  if (failed) box.append(problem(text));
+  keepingPlace(() => log.append(box));
 }
 
 let named = "";
 
-function showTitle() { // the session's name, or the first words of its first message
+function firstWords() { // of the first message
   const first = path().find((each) => each.type === "message" && each.message.role === "user")?.message.content;
   const words = (typeof first === "string" ? first : (first ?? []).map((each) => each.text ?? "").join(" ")).replace(/\s+/g, " ").trim();
-  $("name").textContent = named || (words.length > 60 ? `${words.slice(0, 59)}…` : words) || session?.slice(0, 8) || "pi";
+  return words.length > 60 ? `${words.slice(0, 59)}…` : words;
+}
+
+function showTitle() {
+  $("name").textContent = named || firstWords() || session?.slice(0, 8) || "pi";
   document.title = `${open.length ? "● " : ""}${$("name").textContent} · pi`;
 }
 
@@ -397,6 +483,7 @@ function facts({ sessionName, sessionId, model, cwd, isStreaming }) {
   const name = model ? `${model.provider}/${model.id}` : "";
   if (name) $("facts").dataset.model = name;
   $("facts").textContent = [name, $("facts").dataset.cwd].filter(Boolean).join(" · ");
+  $("where").textContent = $("facts").dataset.cwd ?? "";
   if (isStreaming !== undefined) working(isStreaming);
 }
 
@@ -414,6 +501,7 @@ function working(now) {
   isWorking = now;
   $("stop").hidden = !now || observes;
   $("state").textContent = now ? "working" : observes ? "observing" : "ready";
+  fit();
 }
 
 // Dialogs of plugins
@@ -467,21 +555,24 @@ function display() {
   const request = open[0];
   showTitle();
   if (!request) return;
-  $("title").textContent = request.title ?? "";
-  $("message").textContent = request.message ?? "";
-  $("message").hidden = !request.message;
+  const [first, ...rest] = (request.title ?? "").split(/\n\s*\n/); // a question, and what it is about
+  $("title").textContent = first;
+  $("message").textContent = [...rest, request.message].filter(Boolean).join("\n\n");
+  $("message").hidden = !$("message").textContent;
   $("confirm").textContent = request.method === "confirm" ? "Yes" : "OK";
   $("dismiss").textContent = request.method === "confirm" ? "No" : "Cancel";
   $("fields").replaceChildren(...fields(request));
   if (!$("dialog").open) $("dialog").showModal();
+  $("fields").querySelector("input:checked")?.scrollIntoView({ block: "nearest" });
 }
 
 function fields(request) {
   if (request.method === "select") {
     const labels = (request.options ?? []).map((option, number) => {
       const label = make("label"), choice = make("input");
-      Object.assign(choice, { type: "radio", name: "choice", value: option, checked: option === request.chosen || (number === 0 && !request.chosen) });
-      label.append(choice, option);
+      const [value, words] = typeof option === "string" ? [option, option] : option;
+      Object.assign(choice, { type: "radio", name: "choice", value, checked: value === request.chosen || (number === 0 && !request.chosen) });
+      label.append(choice, words);
       return label;
     });
     return labels.length > MANY ? [finder(labels, request.find ?? ""), ...labels] : labels;
@@ -604,6 +695,15 @@ const COMMANDS = {
   })),
   name: (words) => ask("set_session_name", { name: words }, result(() => ask("get_state"))),
   model: (words) => chooseModel(words),
+  thinking: (words) => chooseThinking(words),
+  tree: () => chooseInTree(),
+  resume: () => { $("sessions").open = true; },
+  compact: (words) => ask("compact", words ? { customInstructions: words } : {}, result(() => note("The conversation is compacted"))),
+  export: (words) => ask("export_html", words ? { outputPath: words } : {}, result((file) => note(`Exported to ${file.path}`))),
+  copy: () => ask("get_last_assistant_text", {}, result(async ({ text: words }) => {
+    if (!words) { note("There is no answer yet.", true); return; }
+    try { await navigator.clipboard.writeText(words); note("The last answer is copied"); } catch { note("The browser does not let the page copy. Select the text instead.", true); }
+  })),
   help: () => ask("get_commands", {}, result(({ commands }) => {
     const box = make("article", "note"), list = make("dl");
     for (const { name, description } of allCommands(commands)) list.append(make("dt", "", `/${name}`), make("dd", "", description));
@@ -612,7 +712,9 @@ const COMMANDS = {
   })),
 };
 
-const OWN = { new: "Begin a new session", fork: "Copy the session up to one of your messages", name: "Name the session", model: "Choose the model", help: "List the commands and keys" };
+const OWN = { new: "Begin a new session", fork: "Copy the session up to one of your messages", name: "Name the session", model: "Choose the model",
+  thinking: "Choose how much the model thinks", tree: "Continue from another message of the conversation", resume: "Open an earlier session",
+  compact: "Summarize the conversation to make room", export: "Write the conversation to an HTML file", copy: "Copy the last answer", help: "List the commands and keys" };
 
 function allCommands(known) {
   const own = Object.entries(OWN).map(([name, description]) => ({ name, description }));
@@ -717,8 +819,8 @@ function drawTray() {
   $("tray").hidden = !images.length && !queued.length && !news.size;
   $("news").hidden = !news.size;
   $("news").textContent = [...news.values()].join("\n");
-  $("unqueue").hidden = !queued.length || observes;
-  $("queue").replaceChildren(...queued.map((each) => make("li", "", `Queued: ${each.slice(0, 200)}`)));
+  $("unqueue").hidden = queued.length < 2 || observes;
+  $("queue").replaceChildren(...queued.map(queuedItem));
   $("attached").replaceChildren(...images.map((image) => {
     const item = make("li"), remove = make("button", "plain", "Remove");
     remove.type = "button";
@@ -728,16 +830,38 @@ function drawTray() {
   }));
 }
 
+function queuedItem(message) {
+  const item = make("li"), words = message.words.replace(/\s+/g, " ").trim();
+  item.append(make("span", "", `Queued: ${words.length > 200 ? `${words.slice(0, 199)}…` : words}`));
+  if (observes) return item;
+  for (const [name, then] of [["Edit", edit], ["Remove", (taken) => { if (taken.text !== message.words) edit(taken); }]]) {
+    const button = make("button", "plain", name); // what was not the one that is shown here is kept
+    button.type = "button";
+    button.setAttribute("aria-label", `${name} the queued message: ${words.slice(0, 60)}`);
+    button.addEventListener("click", () => ask("take_queued", { queue: message.queue, place: message.place }, result(then)));
+    item.append(button);
+  }
+  return item;
+}
+
+function edit({ text: words, images: more }) {
+  images.push(...(more ?? []));
+  write([words, text.value].filter(Boolean).join("\n\n"));
+  drawTray();
+  text.focus();
+}
+
 $("attach").addEventListener("click", () => $("files").click());
 $("files").addEventListener("change", () => { attach($("files").files); $("files").value = ""; });
 text.addEventListener("paste", (event) => { if (event.clipboardData.files.length) { event.preventDefault(); attach(event.clipboardData.files); } });
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => { event.preventDefault(); attach(event.dataTransfer.files); });
 
-$("unqueue").addEventListener("click", () => ask("clear_queue", {}, (answer) => {
-  if (!answer.success) { note(answer.error, true); return; }
-  write([...answer.data.steering, ...answer.data.followUp, text.value].filter(Boolean).join("\n\n"));
-}));
+function takeAllBack() {
+  ask("clear_queue", {}, result(({ steering, followUp }) => write([...steering, ...followUp, text.value].filter(Boolean).join("\n\n"))));
+}
+
+$("unqueue").addEventListener("click", takeAllBack);
 
 // The model
 
@@ -761,11 +885,40 @@ function chooseModel(words) { // at once if the words name one
   }));
 }
 
+function chooseThinking(words) {
+  ask("get_available_thinking_levels", {}, result(({ levels }) => {
+    const take = (level) => { if (levels.includes(level)) ask("set_thinking_level", { level }, result(() => note(`Thinking: ${level}`))); };
+    if (levels.includes(words)) take(words);
+    else ask("get_state", {}, result((state) => asked({ method: "select", title: "Thinking", options: levels, chosen: state.thinkingLevel, then: take })));
+  }));
+}
+
+// The tree: the user's messages on every branch, and where each branch ends
+
+function chooseInTree() {
+  const children = Map.groupBy([...entries.values()], (entry) => entry.parentId), here = new Set(path().map(({ id }) => id)), rows = [];
+  const stack = [...(children.get(null) ?? [])].reverse().map((entry) => [entry, 0]);
+  while (stack.length) {
+    const [entry, depth] = stack.pop(), below = children.get(entry.id) ?? [];
+    const isUser = entry.message?.role === "user";
+    if (isUser || (!below.length && entry.id !== leaf)) {
+      const words = (wordsOf(entry)?.() ?? "").replace(/\s+/g, " ").trim().slice(0, 120);
+      if (words) rows.push([entry.id, `${"│ ".repeat(Math.min(depth, 12))}${isUser ? "" : "end: "}${words}${here.has(entry.id) ? "" : " (another branch)"}`]);
+    }
+    stack.push(...below.map((each) => [each, depth + (below.length > 1 ? 1 : 0)]).reverse());
+  }
+  if (!rows.length) { note("There is no message yet.", true); return; }
+  const last = rows.findLast(([id]) => here.has(id))?.[0];
+  asked({ method: "select", title: "Continue before which message, or at the end of which branch?", options: rows, chosen: last, then: (entryId) => {
+    if (entryId) ask("navigate_tree", { entryId }, result((moved) => { if (!moved.cancelled && moved.text) write(moved.text); }));
+  } });
+}
+
 // Search
 
 function filter() {
   const words = $("search").value.toLowerCase();
-  for (const box of log.children) box.classList.toggle("unmatched", !box.textContent.toLowerCase().includes(words));
+  for (const box of log.children) box.hidden = !(box.words?.() ?? box.textContent).toLowerCase().includes(words);
 }
 
 $("search").addEventListener("input", filter);
@@ -789,12 +942,13 @@ $("latest").addEventListener("click", () => { toEnd(); if (!matchMedia("(pointer
 $("notify").hidden = mayNotify() !== "default";
 
 function fit() {
+  $("send").hidden = isWorking && !text.value.trim(); // beside Stop, a phone has no room for what does nothing
   text.style.height = "auto";
   text.style.height = `${text.scrollHeight + 2}px`;
 }
 
 $("stop").addEventListener("click", () => { // what is queued comes back, as on the screen: else it would join the next prompt
-  if (queued.length) $("unqueue").click();
+  if (queued.length) takeAllBack();
   ask("abort");
 });
 $("prompt").hidden = observes;
@@ -828,25 +982,33 @@ $("sessions").addEventListener("toggle", async () => {
     const answer = await fetch(name);
     return answer.ok ? answer.json() : [];
   }));
-  const known = new Set([session, ...served.map((each) => each.session)]);
-  const earlier = stored.filter((each) => !known.has(each.session));
-  const entry = ({ title, path, modified, depth }) => {
-    const item = choice(title, () => ask("switch_session", { sessionPath: path }));
-    item.firstChild.append(make("small", "", age(modified)));
-    item.className = depth ? "nested" : "";
-    return item;
-  };
-  $("earlier").replaceChildren(...(observes ? [] : earlier.map(entry)));
+  const title = new Map(stored.map((each) => [each.session, each.title]));
+  const isElsewhere = new Set(served.map((each) => each.session));
+  const hasAgents = (number) => (stored[number + 1]?.depth ?? 0) > stored[number].depth;
+  const earlier = stored.filter((each, number) => each.session === session ? hasAgents(number) : !isElsewhere.has(each.session));
+  $("earlier").replaceChildren(...(observes ? [] : earlier.map(storedItem)));
   $("earlier").parentElement.hidden = observes || !earlier.length;
-  $("list").replaceChildren(...(observes ? [] : [choice("New session", COMMANDS.new)]), ...served.map((each) => {
-    const address = isHere ? each.url : each.public; // an address of this computer leads a phone to the phone
-    const item = make("li"), link = make(address ? "a" : "span", "", `${each.session.slice(0, 8)} ${each.cwd}`);
-    if (address) link.href = address;
-    if (each.session === session) link.setAttribute("aria-current", "page");
-    item.append(link);
-    return item;
-  }));
+  $("list").replaceChildren(...(observes ? [] : [choice("New session", COMMANDS.new)]), ...served.map((each) => servedItem(each, title)));
 });
+
+function storedItem({ session: id, title, path: sessionPath, modified, depth }) {
+  const item = choice(title, id === session ? () => {} : () => ask("switch_session", { sessionPath }));
+  item.firstChild.append(make("small", "", `${age(modified)}${depth ? " · agent" : ""}`));
+  item.className = depth ? "nested" : "";
+  if (id === session) item.firstChild.setAttribute("aria-current", "page");
+  return item;
+}
+
+function servedItem(each, title) {
+  const address = isHere ? each.url : each.public; // an address of this computer leads a phone to the phone
+  const item = make("li"), link = make(address ? "a" : "span"), isThis = each.session === session;
+  const name = (isThis && (named || firstWords())) || each.title || title.get(each.session) || each.session.slice(0, 8);
+  link.append(name, make("small", "", each.cwd));
+  if (address) link.href = address;
+  if (isThis) link.setAttribute("aria-current", "page");
+  item.append(link);
+  return item;
+}
 
 // The connection
 
