@@ -105,6 +105,14 @@ def test_commands_and_their_arguments_are_completed():
     assert offered(commands, "one\n/mo") == []
 
 
+def test_blanks_before_a_command_do_not_count():
+    completer = CommandCompleter(lambda: [("model", "Select")], answering(Completion("m1")))
+
+    assert offered(completer, "  /mo") == ["  /model"]
+    assert offered(completer, " /model ") == [" /model m1"]
+    assert offered(completer, "see /mo") == []
+
+
 def test_where_a_command_offers_something_paths_are_not_offered(folder):
     async def arguments(_name, typed):
         return [Completion("tidy")] if typed == "ti" else []

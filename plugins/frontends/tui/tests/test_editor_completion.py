@@ -65,6 +65,12 @@ async def test_the_name_of_a_command_is_completed_with_a_space() -> None:
     assert await completed(commands, "/m| fast") == ["/model | fast", "/compact | fast", "/scoped-models | fast"]
 
 
+async def test_blanks_before_a_command_do_not_count_and_stay() -> None:
+    assert await completed(commands, "  /mo| fast") == ["  /model | fast", "  /scoped-models | fast"]
+    assert await completed(commands, "\t/model m2") == ["\t/model m2|"]
+    assert await completed(commands, "\n/mo") == []
+
+
 async def test_all_commands_are_offered_by_name_with_their_descriptions() -> None:
     offer = await offered(commands, "/")
 

@@ -294,5 +294,5 @@ def test_a_hint_names_the_first_key_of_each_action() -> None:
     bindings = Bindings("linux", {"app.session.new": ()})
 
     assert action_hint(bindings, "app.clear", "app.exit") == "ctrl+c/ctrl+d"
-    assert action_hint(bindings, "tui.editor.cursorLineStart", every=True) == "home/ctrl+home/ctrl+a"
+    assert action_hint(bindings, "tui.editor.cursorLineStart", every=True) == "home/ctrl+a"
     assert action_hint(bindings, "app.session.new") == ""

@@ -176,6 +176,26 @@ async def test_the_scrollbar_is_displayed_when_the_setting_says(
         assert "Jump to latest message" in user.text
 
 
+async def test_ctrl_home_shows_the_beginning_while_home_belongs_to_the_typed_text(
+    desk, script: ScriptedProvider
+) -> None:
+    script.turn(text("\n\n".join(map(str, range(60)))))
+
+    async with desk((60, 20)) as user:
+        await user.type("Count", "enter")
+        await user.sees("59")
+        await user.type("ebb")
+        await user.press("home")
+        assert user.app.editor.text.cursor == 0
+        assert "59" in user.text
+
+        await user.press("ctrl+home")
+        await user.when(lambda: "59" not in user.text)
+        await user.press("ctrl+end")
+        await user.sees("59")
+        assert user.app.editor.text.text == "ebb"
+
+
 @pytest.mark.parametrize("height", [20, 8])
 async def test_a_click_on_the_label_jumps_to_the_latest_message(desk, script: ScriptedProvider, height: int) -> None:
     script.turn(text("\n\n".join(map(str, range(60)))))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["AtWord", "at_word", "best_matches", "matcher", "matching_values", "mention"]
+__all__ = ["AtWord", "at_word", "best_matches", "command_in", "matcher", "matching_values", "mention"]
 
 _AT_WORD = re.compile(r'(?:^|(?<=[\s(\[{<]))@("[^"]*|[^\s"]*)$')
 
@@ -34,6 +34,15 @@ def at_word(before: str) -> AtWord | None:
     if found is None:
         return None
     return AtWord(len(before) - len(found[1]) - 1, found[1].lstrip('"'))
+
+
+def command_in(before: str) -> str | None:
+    """Return the command at the beginning of a text, from its slash on; None if there is none, or more than one line.
+
+    Blanks before it do not count, as when the text is sent.
+    """
+    command = before.lstrip(" \t")
+    return command if command.startswith("/") and "\n" not in command else None
 
 
 def mention(path: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.completion import Completer, Completion, ThreadedCompleter, merge_completers
 
 from pi_cli.words import one_line
-from pi_terminal_kit.matching import at_word, best_matches, mention
+from pi_terminal_kit.matching import at_word, best_matches, command_in, mention
 from pi_terminal_kit.paths import names_for, path_word
 
 if TYPE_CHECKING:
@@ -81,12 +81,12 @@ class CommandCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Yield the completions of a command's name before the cursor."""
-        text = document.text_before_cursor
-        if not text.startswith("/") or "\n" in text or " " in text:
+        command = command_in(document.text_before_cursor)
+        if command is None or " " in command:
             return
         for name, description in self._names():
-            if name.startswith(text[1:]):
-                yield Completion(f"/{name}", start_position=-len(text), display_meta=description)
+            if name.startswith(command[1:]):
+                yield Completion(f"/{name}", start_position=-len(command), display_meta=description)
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
@@ -94,9 +94,8 @@ class CommandCompleter(Completer):
         """Yield the completions of a command's name or arguments before the cursor."""
         for each in self.get_completions(document, complete_event):
             yield each
-        text = document.text_before_cursor
-        name, space, arguments = text[1:].partition(" ")
-        if space and text.startswith("/") and "\n" not in text:
+        name, space, arguments = (command_in(document.text_before_cursor) or "/")[1:].partition(" ")
+        if space:
             for offer in await self._arguments(name, arguments):
                 yield _offered(offer, offer.value, -len(arguments))
 
@@ -162,7 +161,7 @@ class PathCompleter(Completer):
         """Yield the completions of the text before the cursor."""
         text = document.text_before_cursor
         word = path_word(text)
-        if word is None or text[word.start] == "@" or (text.startswith("/") and " " not in text):
+        if word is None or text[word.start] == "@" or " " not in (command_in(text) or " "):
             return
         for name in names_for(word, os.fspath(self._folder())):
             yield Completion(name, start_position=-len(word.begun))

@@ -56,7 +56,7 @@ def own_keys(actions: Actions, send: Callable[[bool], None], edit: Callable[[], 
     def _enter(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         chosen = buffer.complete_state is not None and buffer.complete_state.current_completion is not None
-        if chosen and not buffer.text.startswith("/"):
+        if chosen and not buffer.text.lstrip(" \t").startswith("/"):
             buffer.complete_state = None  # Enter takes what the menu offers; the next one sends
         elif buffer.document.text_before_cursor.endswith("\\"):
             buffer.delete_before_cursor()

@@ -49,8 +49,8 @@ _EDITOR = (
     Action("tui.editor.cursorRight", ("right", "ctrl+f"), "Move right"),
     Action("tui.editor.cursorWordLeft", ("alt+left", "ctrl+left", "alt+b"), "Move a word left"),
     Action("tui.editor.cursorWordRight", ("alt+right", "ctrl+right", "alt+f"), "Move a word right"),
-    Action("tui.editor.cursorLineStart", ("home", "ctrl+home", "ctrl+a"), "Move to the start of the line"),
-    Action("tui.editor.cursorLineEnd", ("end", "ctrl+end", "ctrl+e"), "Move to the end of the line"),
+    Action("tui.editor.cursorLineStart", ("home", "ctrl+a"), "Move to the start of the line"),
+    Action("tui.editor.cursorLineEnd", ("end", "ctrl+e"), "Move to the end of the line"),
     Action("tui.editor.jumpForward", ("ctrl+]",), "Jump forward to the character that is typed next"),
     Action("tui.editor.jumpBackward", ("ctrl+alt+]",), "Jump back to the character that is typed next"),
     Action("tui.editor.pageUp", ("pageup", "ctrl+pageup"), "Move up by a page"),
@@ -98,8 +98,8 @@ _TRANSCRIPT = (
     Action("tui.altScreen.searchNext", ("enter", "ctrl+g"), "Go to the next match", ("search",)),
     Action("tui.altScreen.searchPrevious", ("shift+enter", "ctrl+shift+g"), "Go to the previous match", ("search",)),
     Action("tui.altScreen.searchClose", ("escape",), "Close the search", ("search",)),
-    Action("tui.altScreen.top", ("home",), "Scroll to the beginning, at an empty prompt"),
-    Action("tui.altScreen.bottom", ("end",), "If scrolled up, scroll to the end and follow new output"),
+    Action("tui.altScreen.top", ("ctrl+home", "home"), "Scroll to the beginning; with Home only at an empty prompt"),
+    Action("tui.altScreen.bottom", ("ctrl+end", "end"), "If scrolled up, scroll to the end and follow new output"),
 )
 
 _APP = (

@@ -96,7 +96,7 @@ class Completions:
         """Look for completions of the typed text; ``asked`` if the user requested them."""
         text = editor.text
         line = text.text[: text.cursor].rpartition("\n")[2]
-        worth = asked or self._of_plugins or text.text.startswith("/") or "@" in line
+        worth = asked or self._of_plugins or text.text.lstrip(" \t").startswith("/") or "@" in line
         if not worth or (text.text.startswith("!") and not asked):
             self.close()
             return

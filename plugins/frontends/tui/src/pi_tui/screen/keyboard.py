@@ -165,7 +165,8 @@ class Keyboard:
                 return False
             self._app.leave()
             return False
-        if action == "tui.altScreen.top" or (action == _SEARCH and key.name != self._app.bindings.keys(action)[0]):
+        is_home = action == "tui.altScreen.top" and key.name == "home"
+        if is_home or (action == _SEARCH and key.name != self._app.bindings.keys(action)[0]):
             return not self._app.editor.text.text
         if action == "tui.input.copy":
             pane = self._app.transcript
@@ -199,7 +200,8 @@ class Keyboard:
             app.set_editor(completions.taken(app.editor))
         elif app.bindings.does(key.name, "tui.input.submit"):
             taken = completions.taken(app.editor)
-            is_command = taken.text.text.startswith("/") and " " not in taken.text.text.rstrip()
+            text = taken.text.text.strip()
+            is_command = text.startswith("/") and " " not in text
             completions.close()
             if taken.text.text.rstrip() == app.editor.text.text.rstrip():
                 return False  # already complete, so the key sends it

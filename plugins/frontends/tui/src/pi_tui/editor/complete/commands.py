@@ -57,10 +57,12 @@ class CommandSource:
 
     async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
         """Return commands, or arguments of a command."""
-        before = text[:cursor]
-        if not before.startswith("/") or "\n" in before:
+        from pi_terminal_kit.matching import command_in
+
+        command = command_in(text[:cursor])
+        if command is None:
             return None
-        name, space, arguments = before[1:].partition(" ")
+        name, space, arguments = command[1:].partition(" ")
         if not space:
             return self._commands(name, cursor)
         items = tuple(await self._arguments(name, arguments))
@@ -76,4 +78,4 @@ class CommandSource:
             Completion(f"/{name}", description=description, label=name)
             for _, name, description in sorted(ranked, key=lambda each: each[0])
         )
-        return Offer(0, cursor, items, after=" ") if items else None
+        return Offer(cursor - len(typed) - 1, cursor, items, after=" ") if items else None
