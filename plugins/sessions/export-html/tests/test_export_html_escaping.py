@@ -47,6 +47,7 @@ from pi_hookspecs import (
     UserMessage,
 )
 from pi_html_kit.assets import CONTENT_STYLE, asset
+from pi_html_kit.maths import _ATTRIBUTES, _ELEMENTS
 
 # ruff: noqa: E501, Q003 - a table of attacks, one as it is written to the next
 ATTACKS = [
@@ -155,6 +156,8 @@ ALLOWED = {
     "ol": {"start"}, "li": {"class", "data-n", "data-p"}, "blockquote": set(), "pre": {"class"}, "code": {"data-lang"}, "em": set(),
     "strong": set(), "s": set(), "hr": set(), "br": set(), "table": set(), "thead": set(), "tbody": set(), "tr": set(),
     "th": {"class"}, "td": {"class"},
+    # formulas
+    **dict.fromkeys(_ELEMENTS, _ATTRIBUTES),
 }  # fmt: skip
 OUR_CLASS = re.compile(r"[a-z0-9 -]*")
 OUR_LINK = re.compile(r"#(?:e\d+)?|(?:https?://|mailto:)\S+", re.IGNORECASE)

@@ -8,6 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pi_html_kit.html_text import Html, clean, element, escaped, tag
+from pi_html_kit.maths import add_maths
+from pi_terminal_kit.diagrams import drawn_diagram, is_diagram
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping, Sequence
@@ -25,6 +27,7 @@ _PLAIN = re.compile(r"(?:[^\W\d_][\w ,;.:'\"()?!%/@…-]*)?")
 """One line without Markdown syntax, which is rendered ten times as fast: most messages of users."""
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _PARAGRAPH = element("p")
+_DIAGRAM_COLUMNS = 110
 _LONGEST = 50_000
 """Maximum characters; a longer text is hardly prose, takes long to parse, and is rendered as plain text."""
 
@@ -75,6 +78,7 @@ def _renderer() -> MarkdownIt:
     for name, rule in rules.items():
         renderer.add_render_rule(name, rule)
     renderer.core.ruler.push("tasks", _mark_tasks)
+    add_maths(renderer)
     for name in ("table_open", "table_close"):
         renderer.add_render_rule(name, _table)
     for name in ("th_open", "td_open"):
@@ -134,6 +138,11 @@ def _fence(
 ) -> str:
     del self
     words = tokens[place].info.split()
+    if words and is_diagram(words[0]) and (drawing := drawn_diagram(tokens[place].content, _DIAGRAM_COLUMNS)):
+        source = tag(
+            "details", tag("summary", "Source of the diagram"), tag("pre", tokens[place].content), class_="more"
+        )
+        return tag("div", tag("pre", drawing), source, class_="diagram wide")
     return code_block(tokens[place].content, words[0][:40] if words else "")
 
 
