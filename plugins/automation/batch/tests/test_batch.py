@@ -313,7 +313,7 @@ def test_the_session_is_that_of_the_last_attempt_although_the_clock_was_set_back
     assert batch([{"id": "a", "prompt": "Count the words in no.txt"}])[0] == 0
 
     (result,) = lines(tmp_path / "out" / "results.jsonl")
-    assert "2999" not in result["session"]
+    assert "2999-01-01" not in result["session"]
     assert (tmp_path / "out" / result["session"]).is_file()
 
 

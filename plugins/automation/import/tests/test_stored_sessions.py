@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import sys
 from contextlib import closing
@@ -422,7 +423,7 @@ def test_chats_of_aider_are_told_apart_from_what_aider_reports(tmp_path):
 
 @pytest.fixture
 def stored(machine):
-    folder = machine.home / ".claude" / "projects" / str(machine.work).replace("/", "-").replace("_", "-")
+    folder = machine.home / ".claude" / "projects" / re.sub("[^A-Za-z0-9]", "-", str(machine.work))
     folder.mkdir(parents=True)
     (folder / "4f35e220-c435-4cf7-b9b9-f40426042847.jsonl").write_text(
         lines(*(each if isinstance(each, str) else {**each, "cwd": str(machine.work)} for each in CONVERSATION))
@@ -485,7 +486,7 @@ def test_sessions_of_other_folders_are_taken_over_only_with_all(stored, monkeypa
 
 def test_a_line_that_cannot_be_read_does_not_cut_off_what_came_before_it(machine):
     said = [{"type": "text", "text": "Answer"}]
-    folder = f"~/.claude/projects/{''.join(c if c.isalnum() else '-' for c in str(machine.work))}"
+    folder = f"~/.claude/projects/{re.sub('[^A-Za-z0-9]', '-', str(machine.work))}"
     machine.write(
         {
             f"{folder}/s.jsonl": lines(
@@ -506,7 +507,7 @@ def test_a_line_that_cannot_be_read_does_not_cut_off_what_came_before_it(machine
 
 
 def test_a_compacted_session_is_not_called_the_same(machine):
-    folder = f"~/.claude/projects/{''.join(c if c.isalnum() else '-' for c in str(machine.work))}"
+    folder = f"~/.claude/projects/{re.sub('[^A-Za-z0-9]', '-', str(machine.work))}"
     machine.write(
         {
             f"{folder}/s.jsonl": lines(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -102,5 +103,5 @@ def test_the_repository_of_another_owner_is_named_with_what_git_needs(top):
 
     assert str(caught.value) == (
         f"The repository '{top}' belongs to another user, so git does not read it."
-        f" If you trust its owner: git config --global --add safe.directory {top}"
+        f" If you trust its owner: git config --global --add safe.directory {shlex.quote(str(top))}"
     )

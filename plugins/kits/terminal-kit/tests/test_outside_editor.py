@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -62,7 +63,7 @@ async def test_a_command_that_cannot_run_is_named_with_what_to_do(command: str) 
 
 def _editor(folder: Path, code: str) -> str:
     (folder / "editor.py").write_text(f"import os, pathlib, sys\nfile = pathlib.Path(sys.argv[1])\n{code}\n")
-    return f"{sys.executable} {folder / 'editor.py'}"
+    return f"{sys.executable} {shlex.quote(str(folder / 'editor.py'))}"
 
 
 @for_each(

@@ -89,10 +89,11 @@ def test_rules_are_read_but_those_for_certain_paths(project):
 def test_an_untrusted_project_imports_only_its_own_texts(project):
     outside = project.parent / "secret.md"
     outside.write_text("key")
+    escaped = str(outside).replace(" ", "\\ ")
     write(
         project,
         **{
-            "CLAUDE.md": f"@ok.md @.env @{outside} @../secret.md",
+            "CLAUDE.md": f"@ok.md @.env @{escaped} @../secret.md",
             "CLAUDE.local.md": "@link.md",
             "ok.md": "x",
             ".env": "KEY=1",

@@ -250,9 +250,9 @@ async def test_ten_megabytes_in_one_event(ask, server):
 @pytest.mark.parametrize("answer", [silence(), message(text("some text")).stalled(b"some text")])
 async def test_server_that_stops_answering_is_left_after_the_idle_time(ask, server, answer):
     server.answers(answer)
-    reply = await ask(timeout_ms=200)
+    reply = await ask(timeout_ms=2000)
 
-    assert "0.2 s" in reply.error
+    assert "2 s" in reply.error
     assert "httpIdleTimeoutMs" in reply.error
     await asyncio.wait_for(server.request.client_left.wait(), PATIENCE)
 

@@ -47,7 +47,7 @@ def process(folder, code):
     """Return a ``credential_process`` that runs Python."""
     script = folder / "process.py"
     script.write_text(code, encoding="utf-8")
-    return f"credential_process = {sys.executable} {script}\n"
+    return f"credential_process = {sys.executable} '{script}'\n"
 
 
 def signed_by(server):

@@ -167,17 +167,17 @@ async def test_the_name_cannot_be_resolved(api, transport, make_model, chat, rep
 
 
 async def test_a_server_that_never_answers_is_not_waited_for_longer_than_allowed(failure):
-    message = await failure(silence(), timeout_ms=500)
+    message = await failure(silence(), timeout_ms=2000)
 
     assert message.error_message.startswith("Connection error.")
-    assert "for 0.5 s" in message.error_message
+    assert "for 2 s" in message.error_message
 
 
 async def test_a_stalled_stream_ends_with_the_text_so_far(failure, api):
-    message = await failure(ANSWERS[api](text("Hel", "lo")).stalled(after=b'"Hel"'), timeout_ms=500)
-    later = await failure(ANSWERS[api](text("Hel", "lo")).stalled(after=b'"lo"'), timeout_ms=500)
+    message = await failure(ANSWERS[api](text("Hel", "lo")).stalled(after=b'"Hel"'), timeout_ms=2000)
+    later = await failure(ANSWERS[api](text("Hel", "lo")).stalled(after=b'"lo"'), timeout_ms=2000)
 
-    assert message.error_message.startswith("terminated: the answer stalled, nothing was received for 0.5 s")
+    assert message.error_message.startswith("terminated: the answer stalled, nothing was received for 2 s")
     assert later.text == "Hel"
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FailuresContract"]
 
-_PATIENCE_MS = 500
+_PATIENCE_MS = 2000
 """Until a silent server is given up; a client that has to connect first does so within it on a busy machine, too."""
 
 OVERFLOWS = (
