@@ -116,7 +116,7 @@ def write(file: Path, exchanges: Iterable[Exchange], secrets: Secrets, replace: 
     data = {"version": _VERSION, "exchanges": [_plain(each) for each in exchanges]}
     text = secrets.forget(json.dumps(data, indent=1, ensure_ascii=False))
     for kept, now in replace.items():
-        text = text.replace(json.dumps(now)[1:-1], kept)
+        text = text.replace(json.dumps(now, ensure_ascii=False)[1:-1], kept)
     file.parent.mkdir(parents=True, exist_ok=True)
     replace_file(file, f"{text}\n".encode())
 
