@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +34,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 # For those who only want to know whether a test fails: to look for the smallest example takes minutes.
 settings.register_profile("unshrunk", no_clock, phases=[Phase.explicit, Phase.generate])
 settings.register_profile("thorough", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=30)
+
+# Hypothesis also tries constants of the modules that are loaded, which are others in each worker: what a property test
+# tries must not depend on which tests ran before it. To look for them takes seconds while tests are collected, too.
+providers._get_local_constants = Constants  # noqa: SLF001 - it is no setting
 
 SLOW_MODULE = re.compile(r"^pytestmark = (?:\[.*)?pytest\.mark\.(?:slow|heavy|journeys)\b", re.MULTILINE)
 
