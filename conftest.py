@@ -76,8 +76,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Run two more than there are processors: many tests wait for a process or a clock."""
-    return (os.cpu_count() or 1) + 2
+    """Run one more than there are processors: some tests wait, but each worker has to collect all of them."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
