@@ -93,7 +93,8 @@ REFERENCE = {
     "Formats": "messages session-files events",
     "Behaviour": "loop sendable failures misbehaviour tools rpc",
     "Compatibility": """
-        compatibility original-pages typescript-examples typescript-members typescript-packages contract-1.1
+        compatibility original-pages catalogue typescript-examples typescript-members typescript-packages
+        contract-1.1
     """,
 }
 """The pages of the reference; each in one section."""

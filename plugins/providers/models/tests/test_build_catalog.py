@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -305,3 +306,15 @@ def test_the_packages_objects_become_plain_data(script):
         "npm": "@acme",
         "cost": [{"above": 0, "input": 1.0, "output": 2.0, "cache_read": None, "cache_write": None}],
     }
+
+
+def test_the_page_compares_the_library_that_the_catalogue_was_built_from(script):
+    page = (SCRIPT.parent.parent / "docs" / "reference" / "catalogue.md").read_text(encoding="utf-8")
+
+    total, library, same = re.search(r"Of the (\d+) models .* \(`(.*)`\), pi has (\d+)", page).groups()
+    rows = re.findall(r"^\| [\w. ()-]+ \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    others = re.findall(r"^\| [\w-]+ \| (\d+) \| [a-z, ]+ \| .+ \|$", page, re.MULTILINE)
+
+    assert library == script.ORIGINAL
+    assert (int(total), int(same)) == (sum(int(each) for each, _ in rows), sum(int(each) for _, each in rows))
+    assert int(total) - int(same) == sum(map(int, others)) <= 98
