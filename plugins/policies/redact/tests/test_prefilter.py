@@ -272,7 +272,7 @@ def test_short_texts_do_not_load_the_library():
     for _ in range(100):
         assert made.data_of(PADDING * 10) is None
 
-    assert made._thread is None
+    assert made._is_started is False
 
 
 def test_a_long_text_waits_for_the_library_instead_of_being_searched_without_it(monkeypatch):
@@ -313,3 +313,18 @@ def test_a_text_without_secrets_is_searched_once_and_by_no_pattern(monkeypatch):
 
     assert Redactor(KEY, prefilter=prefilter()).redact(text) is text
     assert scanned == [len(text)]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError()])
+def test_a_text_is_redacted_where_there_is_no_memory_for_a_thread(monkeypatch, error):
+    def refuse(*_):
+        raise error
+
+    redactor = Redactor(KEY, prefilter=Prefilter())
+    text = PADDING * 20_000 + "ghp_" + "a1B2" * 9
+    with monkeypatch.context() as patch:
+        patch.setattr("_thread.start_new_thread", refuse)
+        short = redactor.redact(text)
+
+    assert "[secret:github:" in short
+    assert redactor.redact(text) == short

@@ -10,6 +10,7 @@ hash of its content: what another program wrote in its place is not loaded.
 
 from __future__ import annotations
 
+import _thread
 import os
 import stat
 import threading
@@ -34,6 +35,8 @@ _SHORT = 64
 """Characters below which the patterns alone are as quick."""
 _PLACES = 1000
 """Assignments whose places are recorded; with more of them, the whole text is searched."""
+_PATIENCE = 30.0
+"""Seconds after which a text is searched without the database."""
 _HASH = 32
 _MOST = 16 << 20
 """Bytes of a stored database; it has about 200 KB."""
@@ -100,7 +103,8 @@ class Prefilter:
         self._key = key
         self._starting = threading.Lock()
         self._asked = 0
-        self._thread: threading.Thread | None = None
+        self._is_started = False
+        self._ended = threading.Event()
         self._searcher: Searcher | None = None
 
     def data_of(self, text: str) -> bytes | None:
@@ -154,22 +158,27 @@ class Prefilter:
 
     def wait(self) -> bool:
         """Load or compile the database now; return whether there is one."""
-        self._start()
-        if self._thread is not None:
-            self._thread.join()
+        if self._start():
+            self._ended.wait(_PATIENCE)
         return self._searcher is not None
 
-    def _start(self) -> None:
+    def _start(self) -> bool:
+        """Start the thread if there is none yet; return whether there is one: memory may be too short for it."""
         with self._starting:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="pi-redact", daemon=True)
-                self._thread.start()
+            if not self._is_started:
+                # Thread.start() waits for ever if memory runs out before the thread says that it has begun
+                with suppress(RuntimeError, MemoryError):
+                    _thread.start_new_thread(self._run, ())
+                    self._is_started = True
+            return self._is_started
 
     def _run(self) -> None:
         try:
             self._searcher = self._loaded() or self._made()
         except Exception:  # noqa: BLE001 - no wheel for this system, or a processor that the library does not support
             self._searcher = None
+        finally:
+            self._ended.set()
 
     def _loaded(self) -> Searcher | None:
         """Return the stored database; None if there is none that can be trusted."""
