@@ -120,10 +120,10 @@ def checked_answer(answer: Any, *types: type, check: Callable[[Any], str | None]
 
 
 def format_exception(error: BaseException) -> str:
-    """Return an exception as ``Type: message``."""
+    """Return an exception as ``Type: message``; Python's errors of no memory have no message of their own."""
     name = type(error).__name__
     try:
-        text = str(error)
+        text = str(error) or ("there was not enough memory" if isinstance(error, MemoryError) else "")
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - a plugin's __str__ may raise anything

@@ -29,6 +29,15 @@ def test_no_line_is_a_bug(line):
     assert isinstance(parse(line), Asked | Refused | UiReply)
 
 
+def test_a_line_for_which_there_is_no_memory_is_refused(monkeypatch):
+    def refuse(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("json.loads", refuse)
+
+    assert parse(b"{}") == Refused("parse", "Failed to parse command: there was not enough memory")
+
+
 @given(COMMAND_LIKE | JSON)
 def test_no_json_is_a_bug(value):
     parsed = parse(json.dumps(value).encode())

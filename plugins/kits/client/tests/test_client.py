@@ -371,6 +371,13 @@ def test_a_line_that_is_too_long_is_dropped():
     assert splitter.feed(b"123") + splitter.feed(b"45") + splitter.end() == [None]
 
 
+def test_a_line_for_which_there_is_no_memory_is_dropped_and_the_next_one_is_read():
+    splitter = LineSplitter()
+    splitter._held = [bytes(1 << 28)] * (1 << 20)  # together more than processors can address
+
+    assert splitter.feed(b"\n34\n") == [None, b"34"]
+
+
 def test_nothing_of_pi_is_imported():
     code = "import pi_client, sys; assert not {'pi_core', 'pi_hookspecs', 'orjson'} & set(sys.modules)"
 

@@ -116,7 +116,9 @@ class Peer:
         """Handle lines from the client; None stands for one that was too long."""
         for line in lines:
             if line is None:
-                self._refuse(None, _PARSE_ERROR, f"Parse error: the line is longer than {MAX_LINE} bytes")
+                self._refuse(
+                    None, _PARSE_ERROR, f"Parse error: the line is longer than {MAX_LINE} bytes, or no memory is left"
+                )
             elif line.strip():
                 self._on_line(line)
 

@@ -12,7 +12,8 @@ class LineSplitter:
     """Splits chunks into lines.
 
     Args:
-        limit: Maximum bytes of a line; a longer one is dropped and reported as None. No limit when None.
+        limit: Maximum bytes of a line; a longer one is dropped and reported as None, as is one for which there is no
+            memory. No limit when None.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -49,7 +50,10 @@ class LineSplitter:
             self._held.append(piece)
 
     def _line(self) -> bytes | None:
-        line = None if self._too_long else b"".join(self._held).removesuffix(b"\r")
-        self._held.clear()
-        self._length, self._too_long = 0, False
-        return line
+        try:
+            return None if self._too_long else b"".join(self._held).removesuffix(b"\r")
+        except MemoryError:
+            return None
+        finally:
+            self._held.clear()
+            self._length, self._too_long = 0, False

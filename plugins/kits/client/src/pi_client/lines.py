@@ -99,15 +99,17 @@ class LineReader:
                     return
 
     def _take(self, chunk: bytes) -> None:
-        lines = self._splitter.feed(chunk) if chunk else self._splitter.end()
-        if lines:
-            self._on_lines(lines)
-        if not chunk:
-            self._on_end()
-        elif self._held:
-            self._owed += 1
-        else:
-            self._credit.release()
+        try:
+            lines = self._splitter.feed(chunk) if chunk else self._splitter.end()
+            if lines:
+                self._on_lines(lines)
+        finally:  # whatever a line was answered with, the next one is read
+            if not chunk:
+                self._on_end()
+            elif self._held:
+                self._owed += 1
+            else:
+                self._credit.release()
 
 
 class LineWriter:

@@ -55,17 +55,17 @@ Parsed: TypeAlias = Asked | Refused | UiReply
 
 
 def parse(line: bytes | None) -> Parsed:
-    """Parse a line; None stands for a line that was too long."""
+    """Parse a line; None stands for a line that was too long, or for which there was no memory."""
     if line is None:
-        return _no_json(f"the line is longer than {MAX_LINE} bytes")
+        return _no_json(f"the line is longer than {MAX_LINE} bytes, or than the memory that is left")
     try:
         data = json.loads(line.decode(), parse_constant=_no_number)
     except UnicodeDecodeError as error:
         return _no_json(f"the line is not UTF-8 at byte {error.start}")
     except RecursionError:
         return _no_json("it is nested too deeply")
-    except ValueError as error:
-        return _no_json(str(error))
+    except (ValueError, MemoryError) as error:
+        return _no_json(str(error) or "there was not enough memory")
     if not isinstance(data, dict):
         return Refused(None, "Unknown command: undefined")
     return _command(data)
