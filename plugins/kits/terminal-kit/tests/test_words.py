@@ -95,6 +95,33 @@ def test_the_title_of_a_long_message_is_its_first_sentence_or_its_first_words(me
     assert session_title(message, "hello") == " ".join(message.split())  # what the user named it stays
 
 
+DIFF = (
+    "diff --git a/tide.py b/tide.py\nindex 1234567..89abcde 100644\n--- a/tide.py\n+++ b/tide.py\n@@ -1 +1 @@\n-6\n+7\n"
+)
+LOG = "2026-11-30 09:13:00 INFO started\n2026-11-30 09:13:01 ERROR stopped\n"
+ERROR = 'Traceback (most recent call last):\n  File "tide.py", line 3, in <module>\n    tide()\nValueError: no tide\n'
+
+
+@for_each(
+    ("message", "title"),
+    [
+        (f"{DIFF}\n\nIs this right?", "Is this right?"),
+        (f"Is this right?\n\n{DIFF}", "Is this right?"),
+        (DIFF, "Changes of tide.py"),
+        (DIFF * 2 + DIFF.replace("tide", "moon"), "Changes of tide.py, moon.py"),
+        (f"{LOG}\nWhy did it stop?", "Why did it stop?"),
+        (f"{ERROR}\nWhat is wrong here?", "What is wrong here?"),
+        ("```py\nreturn 42\n\nprint(43)\n```\nExplain this.", "Explain this."),
+        ('{\n  "high": 6\n}\n\nAdd the moon.', "Add the moon."),
+        ("- the tide\n- the moon", "- the tide - the moon"),
+        ("Fix these:\n- the tide\n- the moon", "Fix these: - the tide - the moon"),
+        ("# The harbour\n\nWrite about it.", "# The harbour"),
+    ],
+)
+def test_the_title_is_what_a_person_asks_not_what_a_program_wrote(message: str, title: str) -> None:
+    assert session_title(None, message) == title
+
+
 def test_numbers_have_their_things() -> None:
     assert (count(1, "message"), count(1200, "message")) == ("1 message", "1,200 messages")
     assert compacted(12345) == "Compacted from 12,345 tokens"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp.peer import INVALID_PARAMS, RpcError
 from pi_core import SessionManager
+from pi_terminal_kit.words import session_title
 
 if TYPE_CHECKING:
     from pi_core import PluginHost
@@ -88,7 +89,7 @@ def _is_used(file: Path) -> bool:
 
 
 def _listed(info: SessionInfo) -> dict[str, Any]:
-    title = " ".join((info.name or info.first_message).split())
+    title = session_title(info.name, info.first_message)
     return {
         "sessionId": info.id,
         "cwd": info.cwd,

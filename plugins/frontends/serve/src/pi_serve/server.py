@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pi_core import FanOutUI, dumps, list_sessions, nested_sessions
+from pi_core import CleanLines, FanOutUI, dumps, list_sessions, nested_sessions
 from pi_hookspecs import PiError, UserError
 from pi_rpc_kit.dispatch import Dispatcher
 from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
@@ -126,10 +126,11 @@ class SessionServer:
             return []
         listed = partial(list_sessions, self._session.cwd, manager.session_dir, host=self._session.host)
         everything = await asyncio.to_thread(listed)
+        clean = CleanLines.texts_for(self._session)
         return [
             {
                 "session": each.id,
-                "title": session_title(each.name, each.first_message),
+                "title": clean(session_title(each.name, each.first_message)),
                 "path": each.path,
                 "modified": each.modified.isoformat(),
                 "depth": depth,
@@ -149,7 +150,10 @@ class SessionServer:
                     found |= {each.id: session_title(each.name, each.first_message) for each in listed}
             return found
 
-        return await asyncio.to_thread(read) if manager.is_persisted else {}
+        if not manager.is_persisted:
+            return {}
+        titles: dict[str, str] = CleanLines.texts_for(self._session)(await asyncio.to_thread(read))
+        return titles
 
     # Clients
 

@@ -32,6 +32,17 @@ _TITLE = 80
 _SENTENCE = re.compile(r".{9,79}?(?:[.!?](?= )|[。！？])")  # noqa: RUF001 - full stops of other languages
 """The first sentence of a message, if it can be its title; what is shorter says too little."""
 
+_FENCE = re.compile(r"^ *(`{3,}|~{3,})[^\n]*\n.*?(?:^ *\1`* *$|\Z)", re.DOTALL | re.MULTILINE)
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n")
+_PROGRAM = re.compile(
+    r"[-+](?=[^ ]|$)|@@|[{}\[\]<>|$=]|diff --git|index [0-9a-f]{6}|Traceback \(|File \"|\w*(?:Error|Exception)\b"
+    r"|\d{2,4}[-:/]\d\d|\d+[:|]|at \S+\(| {4}|\t"
+)
+"""How lines begin that programs write: differences, logs, reports of errors, JSON, code."""
+
+_CHANGED_FILE = re.compile(r"^diff --git a/(\S+)|^\+\+\+ b/(\S+)", re.MULTILINE)
+_MOST_READ, _MOST_FILES = 20_000, 3
+
 _MINUTE, _HOUR = 60, 3600
 
 
@@ -68,12 +79,13 @@ def age(seconds: float) -> str:
 def session_title(name: str | None, first_message: str) -> str:
     """Return what a stored session is called in a list, on one line: its name, or else its first message.
 
-    Of files that were attached to the message, the list has the names alone. A long message is cut after its first
-    sentence, or else between words.
+    Of files that were attached to the message, the list has the names alone; of code and of what a program has
+    written, nothing if the message says something beside it. A long message is cut after its first sentence, or else
+    between words.
     """
     if name:
         return " ".join(name.split()) or "(no messages)"
-    words = " ".join(_ATTACHED.sub(_name_of_file, first_message).split())
+    words = " ".join(_request(_ATTACHED.sub(_name_of_file, first_message)).split())
     if len(words) <= _TITLE:
         return words or "(no messages)"
     end = _SENTENCE.match(words)
@@ -81,6 +93,22 @@ def session_title(name: str | None, first_message: str) -> str:
         return end[0]
     cut = words[:_TITLE].rpartition(" ")[0]  # empty for a language that has no spaces
     return f"{cut or words[: _TITLE - 1]}…"
+
+
+def _request(message: str) -> str:
+    """Return the first paragraph that a person has written; the whole message if none looks like that."""
+    if "\n" not in message.strip():
+        return message
+    beginning = message[:_MOST_READ]
+    for paragraph in _PARAGRAPHS.split(_FENCE.sub("\n\n", beginning)):
+        lines = [line for line in paragraph.split("\n") if line.strip()]
+        if lines and 2 * sum(_PROGRAM.match(line) is not None for line in lines) < len(lines):
+            return paragraph
+    changed = [*dict.fromkeys(one or other for one, other in _CHANGED_FILE.findall(beginning))]
+    if not changed:
+        return message
+    more = len(changed) - _MOST_FILES
+    return f"Changes of {', '.join(changed[:_MOST_FILES])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _name_of_file(found: re.Match[str]) -> str:

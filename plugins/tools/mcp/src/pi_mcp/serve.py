@@ -124,12 +124,13 @@ class _Served:
             cwd: Absolute path of a folder, for its sessions only.
         """
         from pi_core import SessionManager
+        from pi_terminal_kit.words import session_title
 
         find: Callable[..., Any] = SessionManager.list if cwd else SessionManager.list_all
         found = await asyncio.to_thread(find, *([cwd] if cwd else []), host=self._host)
         lines = [
             f"{each.id}  {each.modified:%Y-%m-%d %H:%M}  {each.cwd}  "
-            f"{' '.join((each.name or each.first_message).split())[:100]}"
+            f"{session_title(each.name, each.first_message)[:100]}"
             for each in found[:_PAGE]
         ]
         return "\n".join(lines) or "There are no sessions."
