@@ -30,16 +30,19 @@ class Changing:
         if self.how == "returns":
             changed = evolve(event.messages[0], content=(TextContent("changed"),))
             return ContextResult(messages=(changed, *event.messages[1:]))
-        if self.how == "arguments in place":
+        if self.how.startswith("arguments in place"):
             answer = next(each for each in event.messages if isinstance(each, AssistantMessage) and each.tool_calls)
             for name in answer.tool_calls[0].arguments:
                 answer.tool_calls[0].arguments[name] = "changed"
+            if self.how == "arguments in place, and the same list":
+                return ContextResult(messages=event.messages)
         return None
 
     @hookimpl
-    def before_provider_request(self, event: BeforeProviderRequestEvent) -> None:
-        if self.how == "payload in place":
+    def before_provider_request(self, event: BeforeProviderRequestEvent) -> Any:
+        if self.how.startswith("payload in place"):
             change(event.payload)
+        return event.payload if self.how == "payload in place, and the same object" else None
 
     @hookimpl
     def model_usage(self, event: ModelUsageEvent) -> None:
@@ -56,6 +59,16 @@ def change(payload: Any) -> None:
         content[0]["text"] = "changed"
 
 
+WAYS = (
+    "returns",
+    "arguments in place",
+    "arguments in place, and the same list",
+    "payload in place",
+    "payload in place, and the same object",
+    "payload after it was sent",
+)
+
+
 @pytest.mark.parametrize("api", FAKES)
 async def test_a_change_of_a_plugin_is_in_its_request_and_in_no_other(session_of, tmp_path, api):
     make_server, model, says, calls_tool = FAKES[api]
@@ -67,7 +80,7 @@ async def test_a_change_of_a_plugin_is_in_its_request_and_in_no_other(session_of
             for number in range(4):
                 server.answers(calls_tool(number, TOOL, {key: f"query {number}"}), says("Found."))
                 await session.prompt(f"Search {number}.")
-            for how in ("returns", "arguments in place", "payload in place", "payload after it was sent"):
+            for how in WAYS:
                 for changing.how in ("", how, ""):
                     server.answers(says("Yes."))
                     answered = await session.prompt("And now?")
