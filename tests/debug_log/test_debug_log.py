@@ -53,6 +53,14 @@ class Echo(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.fixture(autouse=True)
+def _indexed(tmp_path: Path, pi_plugin_index: Path) -> None:
+    """Begin like a second run: to index the plugins takes longer than the rest."""
+    agent = tmp_path / ".pi" / "agent"
+    agent.mkdir(parents=True)
+    (agent / "cache").symlink_to(pi_plugin_index, target_is_directory=True)
+
+
 @pytest.fixture
 def refusing() -> Iterator[str]:
     server = HTTPServer(("127.0.0.1", 0), Echo)
@@ -132,7 +140,7 @@ def test_a_key_never_appears_in_any_output_that_repeats_it(tmp_path: Path, refus
 
 def test_responses_are_logged_with_their_status(tmp_path: Path, refusing: str) -> None:
     agent = tmp_path / ".pi" / "agent"
-    agent.mkdir(parents=True)
+    agent.mkdir(parents=True, exist_ok=True)
     provider = {"baseUrl": refusing, "api": "openai-completions", "apiKey": KEY, "models": [{"id": "m"}]}
     (agent / "models.json").write_text(json.dumps({"providers": {"mine": provider}}))
 
