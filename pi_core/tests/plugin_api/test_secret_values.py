@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +55,25 @@ def test_every_known_secret_is_replaced_and_has_its_source(secrets, value, sourc
 
     assert redacted == "before [redacted] after"
     assert {each.value: each.source for each in secrets.known()}[value] == source
+
+
+def test_variables_of_the_process_are_read_again_only_when_one_has_changed(monkeypatch):
+    monkeypatch.setenv("SHOP_API_KEY", "key-of-shop")
+    auth = AuthStorage.in_memory({}, environ=os.environ)
+    read = os.environ.decodevalue
+    reads = []
+    assert auth.known_secrets()["key-of-shop"] == "SHOP_API_KEY"
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os.environ, "decodevalue", lambda value: (reads.append(value), read(value))[1])
+        auth.known_secrets()
+        assert not reads
+
+    monkeypatch.setenv("SHOP_API_KEY", "another-key-of-shop")
+    assert "key-of-shop" not in auth.known_secrets()
+    assert auth.known_secrets()["another-key-of-shop"] == "SHOP_API_KEY"
+    monkeypatch.delenv("SHOP_API_KEY")
+    assert "another-key-of-shop" not in auth.known_secrets()
 
 
 def test_other_variables_and_short_values_are_no_secrets(secrets):

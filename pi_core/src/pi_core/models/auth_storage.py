@@ -146,9 +146,11 @@ class AuthStorage:
         """Return the secrets that ``redaction`` replaces, each with its source; see ``KnownSecret``."""
         from pi_core.base.secret_redaction import secrets_in
 
-        basis = (self._read(), dict(self._environ), dict(self._runtime), dict(self._used))
+        encoded = getattr(self._environ, "_data", self._environ)  # of os.environ, which decodes all that is read of it
+        basis = (self._read(), dict(encoded), dict(self._runtime), dict(self._used))
         if self._known is None or self._known[0] != basis:
-            stored, environ, runtime, used = basis
+            stored, _, runtime, used = basis
+            environ = dict(self._environ)
             found = dict(used)
             found |= {value: provider for provider, entry in stored.items() for value in secrets_in(entry)}
             found |= {key: provider for provider, key in runtime.items()}
