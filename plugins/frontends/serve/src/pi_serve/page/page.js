@@ -347,9 +347,12 @@ function boxOfCall(id) {
   return tool.box;
 }
 
+const ENOUGH = 8000;
+
 function draw(tool) {
   const { box, result } = tool, pictures = (result?.content ?? []).filter((each) => each.type === "image");
-  const blocks = result?.content.filter((each) => each.type !== "image"); // they are here already
+  const end = (each) => tool.isRunning && each.text ? { ...each, text: each.text.slice(-ENOUGH) } : each; // its last lines are drawn
+  const blocks = result?.content.filter((each) => each.type !== "image").map(end); // pictures are here already
   const wish = { kind: "call", call: { id: tool.id, name: tool.name, arguments: tool.given }, result: result && { ...result, content: blocks }, running: tool.isRunning };
   const isOfNow = () => box === tool.box && result === tool.result;
   render(wish, (html) => {
