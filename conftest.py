@@ -6,17 +6,18 @@ import gc
 import os
 import re
 import signal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
+    from collections.abc import Iterator
 
 # pytest names a test module after its path, so pi_core/tests/test_x.py becomes pi_core.tests.test_x, and without this
 # line the folder pi_core would be imported as a package of that name and hide the real one.
@@ -97,6 +98,13 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
+
+
+@pytest.fixture
+def socket_path() -> Iterator[Path]:
+    """The path of a socket, which may have a hundred bytes: that of a test's own folder can be longer."""
+    with TemporaryDirectory(prefix="pi-") as folder:
+        yield Path(folder) / "s"
 
 
 def pytest_collection_finish() -> None:

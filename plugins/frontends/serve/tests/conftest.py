@@ -97,7 +97,7 @@ class Served:
 
 
 @pytest_asyncio.fixture
-async def served(tmp_path, script, pi_host, pi_options) -> AsyncIterator[Served]:
+async def served(tmp_path, socket_path, script, pi_host, pi_options) -> AsyncIterator[Served]:
     cwd = tmp_path / "work"
     cwd.mkdir()
     session = create_agent_session(
@@ -113,13 +113,13 @@ async def served(tmp_path, script, pi_host, pi_options) -> AsyncIterator[Served]
     )
     server = SessionServer(session)
     session.ui, session.has_ui = server.ui, True
-    async with listening(server, tmp_path / "s"):
+    async with listening(server, socket_path):
         started = asyncio.Event()
         session.subscribe(lambda *_: started.set(), "session_start")
         serving = asyncio.create_task(server.serve())
         await started.wait()
         await asyncio.sleep(0)
-        found = Served(server, session, tmp_path / "s")
+        found = Served(server, session, socket_path)
         yield found
         server.end(0)
         await asyncio.wait([serving], timeout=PATIENCE)

@@ -49,17 +49,17 @@ def test_a_session_that_another_process_serves_is_not_announced_again(announce, 
     assert {name: facts["session"] for name, facts in said.items()} == {"one": "one", "two": "two"}
 
 
-def test_a_socket_in_use_is_left_alone_and_an_abandoned_one_removed(announce, tmp_path):
+def test_a_socket_in_use_is_left_alone_and_an_abandoned_one_removed(announce, tmp_path, socket_path):
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(tmp_path / "s"))
+    listener.bind(str(socket_path))
     listener.listen()
     with pytest.raises(UserError, match="Another program listens"):
-        announce("one")
+        announce("one", socket_path)
     assert read(tmp_path) == {}
     listener.close()
 
-    with announce("one"):
-        assert not (tmp_path / "s").exists()
+    with announce("one", socket_path):
+        assert not socket_path.exists()
 
 
 def test_a_file_in_the_place_of_the_socket_is_kept(announce, tmp_path):

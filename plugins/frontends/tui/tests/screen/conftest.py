@@ -202,8 +202,14 @@ async def screen_of(
             unsubscribe()
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no screen say that pi has blocked its loop, which anything does for seconds on a busy computer."""
+    monkeypatch.setattr("pi_core.hooks.loop_watch.BLOCKING_SECONDS", PATIENCE)
+
+
 @pytest.fixture
-def attached(pi_session: AgentSession, tmp_path: Path):
+def attached(pi_session: AgentSession, socket_path: Path):
     """``async with attached("Go", script.stalled) as user``: a client's screen of a session that has a prompt already.
 
     The session is served at a socket; the screen comes when the coroutine is done.
@@ -214,12 +220,12 @@ def attached(pi_session: AgentSession, tmp_path: Path):
         server = SessionServer(pi_session)
         pi_session.ui, pi_session.has_ui = server.ui, True
         asker = Asker()
-        async with listening(server, tmp_path / "s"):
+        async with listening(server, socket_path):
             serving = asyncio.create_task(server.serve())
-            async with await PiClient.connect(tmp_path / "s", on_ui=asker.answer) as client:
+            async with await PiClient.connect(socket_path, on_ui=asker.answer) as client:
                 await client.prompt(prompt)
                 await until()
-            async with await PiClient.connect(tmp_path / "s", on_ui=asker.answer) as client:
+            async with await PiClient.connect(socket_path, on_ui=asker.answer) as client:
                 remote = RemoteSession(client, pi_session.settings, asker)
                 await asyncio.create_task(remote.begin(), context=Context())  # there is no application yet
                 async with screen_of(remote, (80, 24), {"TERM": "xterm-256color"}, pi_session.cwd) as user:

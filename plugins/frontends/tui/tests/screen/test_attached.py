@@ -119,12 +119,12 @@ async def test_another_session_in_the_place_of_this_one_is_displayed(attached, s
 
 
 async def test_the_command_that_is_left_serves_a_session_whose_server_has_ended(
-    pi_session: AgentSession, tmp_path: Path
+    pi_session: AgentSession, socket_path: Path
 ) -> None:
-    session = ServedSession("019aae4e-8a4c", "/work", str(tmp_path / "s"))
+    session = ServedSession("019aae4e-8a4c", "/work", str(socket_path))
     server = SessionServer(pi_session)
     left = []
-    async with listening(server, tmp_path / "s"), AsyncExitStack() as stack:
+    async with listening(server, socket_path), AsyncExitStack() as stack:
         serving = asyncio.create_task(server.serve())
         for served in (Served(session), Served(session), Served(session, "box")):
             client = await stack.enter_async_context(await served.client(Asker()))
