@@ -108,7 +108,7 @@ def text_of(topic: Topic, known: Mapping[str, Topic]) -> str:
 
     A link to something that is not installed, like a source file, becomes its text.
     """
-    names = {each.file: each.name for each in reversed(known.values())}
+    names = {each.file: each.name for each in reversed([*known.values()])}
     parts = [
         text if is_code else _LINK.sub(lambda link: _link(link, topic.file.parent, names), text)
         for is_code, text in _parts(topic.file.read_text(encoding="utf-8"))
