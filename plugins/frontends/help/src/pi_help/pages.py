@@ -103,7 +103,7 @@ def mentioning(words: Sequence[str], pages: Path) -> Iterator[tuple[Topic, str]]
     yield from ((topic, line) for _, topic, line in found)
 
 
-def text_of(topic: Topic, known: Mapping[str, Topic]) -> str:
+def text_of(topic: Topic, known: dict[str, Topic]) -> str:
     """Return a page, followed by the code if it describes an example; its links name topics instead of files.
 
     A link to something that is not installed, like a source file, becomes its text.
