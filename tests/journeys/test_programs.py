@@ -23,6 +23,7 @@ REQUESTS = {
     "bash": {"command": "echo tide"},
     "export_html": {},
     "fork": None,
+    "navigate_tree": None,
     "follow_up": {"message": "ping more"},
     "new_session": None,
     "prompt": {"message": "ping again"},
@@ -35,6 +36,7 @@ REQUESTS = {
     "set_thinking_level": {"level": "low"},
     "steer": {"message": "ping less"},
     "switch_session": None,
+    "take_queued": {"queue": "followUp", "place": 0},
 }
 """The fields of commands that need some; None for those whose fields come from the session."""
 
