@@ -174,6 +174,8 @@ async def on_pages(page: Any, work: Path) -> tuple[str, str, dict[str, bytes]]:
         await scheme(page, "dark")
         await page.open(served["web"], width=1280, height=720)
         await page.until("document.querySelectorAll('.user').length === 4")
+        await page.run("document.querySelectorAll('.user')[1].scrollIntoView()")  # what is not in view is empty
+        await page.until("!!document.querySelector('main ins')")
         await page.run(
             "for (const each of document.querySelectorAll('main details')) each.open = !!each.querySelector('ins')"
         )
