@@ -202,12 +202,6 @@ async def screen_of(
             unsubscribe()
 
 
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no screen say that pi has blocked its loop, which anything does for seconds on a busy computer."""
-    monkeypatch.setattr("pi_core.hooks.loop_watch.BLOCKING_SECONDS", PATIENCE)
-
-
 @pytest.fixture
 def attached(pi_session: AgentSession, socket_path: Path):
     """``async with attached("Go", script.stalled) as user``: a client's screen of a session that has a prompt already.
