@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 from project_addresses import BRANCH, addresses
 from site_questions import check
 
+from pi_help.pages import lines_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -102,7 +104,6 @@ REFERENCE = {
 _LINK = re.compile(r"(?P<text>!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\((?P<target>(?!https?:|mailto:|#)[^)\s]+)\)")
 _ENTRY = re.compile(r"- \[(?P<title>[^\]]*)\]\((?P<target>[^)#\s]+)\): (?P<text>.*)")
 _CODE = re.compile(r"`[^`]+`")
-_FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})")
 
 
 def main() -> int:
@@ -178,7 +179,7 @@ def _head(page: Path, description: str | None, text: str) -> str:
 def _first_sentence(text: str) -> str:
     """Return the first sentence of a page, without its heading."""
     paragraph: list[str] = []
-    for line, is_code in _lines(re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)):
+    for line, is_code in lines_of(re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)):
         is_text = not is_code and bool(line.strip()) and not line.startswith(("#", "|", "-", "!", ">", "<"))
         if is_text:
             paragraph.append(line.strip())
@@ -262,7 +263,7 @@ def _dead_links(files: set[Path]) -> Iterator[str]:
 
 
 def _targets(page: Path) -> Iterator[str]:
-    for line, is_code in _lines(page.read_text(encoding="utf-8")):
+    for line, is_code in lines_of(page.read_text(encoding="utf-8")):
         if not is_code:
             yield from (match["target"] for match in _LINK.finditer(_CODE.sub("", line)))
 
@@ -288,27 +289,13 @@ def _with_links(page: Path, files: set[Path], repository: str | None) -> str:
             return f"{text}({repository.rstrip('/')}/{(page.parent / path).resolve().relative_to(ROOT)})"
         return f"{text}({os.path.relpath(file, page.parent)}{'#' * bool(anchor)}{anchor})"
 
-    lines = _lines(page.read_text(encoding="utf-8"))
+    lines = lines_of(page.read_text(encoding="utf-8"))
     return "".join(line if is_code else _LINK.sub(rewritten, _with_bars(line)) for line, is_code in lines)
 
 
 def _with_bars(line: str) -> str:
     """Return a row of a table whose code has bars as the site's Markdown takes them: without a backslash."""
     return _CODE.sub(lambda match: match[0].replace(r"\|", "|"), line) if line.startswith("|") else line
-
-
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether it belongs to a block of code."""
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        match = _FENCE.match(line)
-        if fence:
-            yield line, True
-            if match and match[2].startswith(fence) and not line.strip(" `~\n"):
-                fence = ""
-        else:
-            fence = match[2] if match else ""
-            yield line, bool(fence)
 
 
 if __name__ == "__main__":

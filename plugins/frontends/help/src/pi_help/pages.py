@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Topic", "folder", "links", "mentioning", "sections", "text_of", "topics"]
+__all__ = ["Topic", "folder", "lines_of", "links", "mentioning", "sections", "text_of", "topics"]
 
 _INDEX = "docs/README.md"
 _PLACES = {
@@ -28,7 +30,7 @@ _PLACES = {
 _HEADING = re.compile(r"^###? (?P<heading>.+)$")
 _ENTRY = re.compile(r"^- \[[^\]]*\]\((?P<page>[\w./-]+\.md)\): (?P<text>.+)$")
 _LINK = re.compile(r"(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>(?!https?:|mailto:|#)[^)\s]+)\)")
-_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _NO_TOPICS = ("AGENTS",)
 """Pages for agents that change pi itself."""
 
@@ -131,16 +133,24 @@ def _code(example: Path) -> Iterator[str]:
             yield f"\n## {source.relative_to(example).as_posix()}\n\n```python\n{code}\n```\n"
 
 
-def _parts(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield the parts of a page, each with whether it is a block of code."""
-    is_code = False
-    part: list[str] = []
+def lines_of(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each line of a page, and whether it belongs to a block of code."""
+    fence = ""
     for line in text.splitlines(keepends=True):
-        if _FENCE.match(line):
-            yield is_code, "".join(part)
-            part, is_code = [], not is_code
-        part.append(line)
-    yield is_code, "".join(part)
+        match = _FENCE.match(line)
+        if fence:
+            yield line, True
+            if match and match[1].startswith(fence) and not line.strip(" `~\n"):
+                fence = ""
+        else:
+            fence = match[1] if match else ""
+            yield line, bool(fence)
+
+
+def _parts(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield the parts of a page, each with whether it is code: a link may go on in the next line."""
+    for is_code, lines in groupby(lines_of(text), key=itemgetter(1)):
+        yield is_code, "".join(line for line, _ in lines)
 
 
 def _link(link: re.Match[str], place: Path, names: Mapping[Path, str]) -> str:
