@@ -113,7 +113,7 @@ class ModelResolver:
         """Return a provider's model by id or by a part of the id, else a custom model with an unlisted id."""
         pattern, level = split_level(reference)
         for text, asked in {reference: None, pattern: level}.items():
-            if text in info.retirements:  # it is not a part of another model's id
+            if info.model(text) is None and text in info.retirements:  # it is not a part of another model's id
                 return ModelMatch(self.exact(info, text), asked)
             if found := ranked(text, info.models):
                 return ModelMatch(found[0], asked)
